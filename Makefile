@@ -1,0 +1,40 @@
+# `make` or `make help` says what there is.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+EXTRAS := embedded,mlflow,dev
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test test-clients demo check bench clean
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@
+
+serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024
+	$(BIN)/langgraph-durable dev
+
+test: $(VENV)/installed ## Run the tests
+	$(BIN)/python -m pytest
+
+test-clients: $(VENV)/installed ## Run the stock JavaScript clients against a real server
+	tests/clients/run $(BIN)/python
+
+demo: $(VENV)/installed ## Kill a server in the middle of a tool call, twice, and watch
+	$(BIN)/python -m cookbooks.demo
+
+check: $(VENV)/installed ## Lint, types, and which module may import which
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/installed ## Measure latency and throughput
+	$(BIN)/python -m tests.bench
+
+clean: ## Remove the virtual environment and the caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

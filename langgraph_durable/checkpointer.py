@@ -1,0 +1,190 @@
+"""The saver of one run: reads are LangGraph's own, every write goes through the fenced writer.
+
+One object per run, since the stock saver serialises its calls on one lock. A refused write ends
+the attempt: a refusal alone would let the rest of the graph run on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import Future
+from math import isfinite
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    get_serializable_checkpoint_metadata,
+)
+from langgraph.checkpoint.base import id as checkpoint_ids
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from langgraph_durable.errors import DurableError, InvalidRequest
+from langgraph_durable.eventlog.change import Change, RunLog
+from langgraph_durable.postgres import Row
+from langgraph_durable.serde import clean, encode
+
+Pool = AsyncConnectionPool[AsyncConnection[Row]]
+
+
+class InFlight:
+    """Writes handed to the writer and not yet durable; shared by all clones of a saver."""
+
+    def __init__(self) -> None:
+        self._futures: set[Future[None]] = set()
+
+    def add(self, future: Future[None]) -> None:
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+
+    async def settled(self) -> None:
+        """Wait until everything handed over so far is durable or refused."""
+        for future in list(self._futures):
+            await asyncio.wait([asyncio.wrap_future(future)])
+
+
+class FencedSaver(AsyncPostgresSaver):
+    """A checkpointer whose writes carry one attempt's number."""
+
+    def __init__(self, pool: Pool, log: RunLog) -> None:
+        super().__init__(cast(Any, pool))
+        self._log = log
+        self.in_flight = InFlight()
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint; returns when it is durable."""
+        place = config["configurable"]
+        thread_id, namespace = place["thread_id"], place["checkpoint_ns"]
+        parent = place.get("checkpoint_id")
+        if parent is not None and checkpoint["id"] <= parent:
+            raise DurableError(f"checkpoint {checkpoint['id']} is not newer than its parent")
+        inline, apart = _split(checkpoint["channel_values"])
+        versions = {k: v for k, v in new_versions.items() if k in apart}
+        stored = {**checkpoint, "channel_values": inline}
+        about = clean(get_serializable_checkpoint_metadata(config, metadata))
+        change = Change(
+            log=self._log,
+            blobs=self._dump_blobs(thread_id, namespace, apart, versions) if versions else [],
+            checkpoints=[
+                (thread_id, namespace, checkpoint["id"], parent, encode(stored), encode(about))
+            ],
+            fruitful=metadata.get("source") != "input",
+            urgent=True,
+        )
+        await self._durable(change)
+        return {
+            "configurable": {
+                "thread_id": thread_id,
+                "checkpoint_ns": namespace,
+                "checkpoint_id": checkpoint["id"],
+            }
+        }
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store a task's writes; returns when they are durable."""
+        place = config["configurable"]
+        rows = self._dump_writes(
+            place["thread_id"],
+            place["checkpoint_ns"],
+            place["checkpoint_id"],
+            task_id,
+            task_path,
+            writes,
+        )
+        special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        finished = not special and task_id != str(uuid.UUID(int=0))
+        await self._durable(
+            Change(
+                log=self._log,
+                task_writes=[] if special else list(rows),
+                special_writes=list(rows) if special else [],
+                fruitful=finished,
+            )
+        )
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Refused: a run does not delete its own thread."""
+        raise InvalidRequest("a graph cannot delete threads through its checkpointer")
+
+    async def _durable(self, change: Change) -> None:
+        future = self._log.put(change)
+        self.in_flight.add(future)
+        await asyncio.shield(asyncio.wrap_future(future))
+
+
+class LockedSaver(FencedSaver):
+    """A checkpointer inside somebody's transaction, who holds the thread's lock."""
+
+    def __init__(self, conn: AsyncConnection[Row]) -> None:
+        AsyncPostgresSaver.__init__(self, cast(Any, conn))
+        self._log = cast(Any, None)
+        self._transaction = conn
+
+    async def _durable(self, change: Change) -> None:
+        for statement, parameters in change.checkpoint_statements():
+            await self._transaction.execute(statement, parameters)
+
+
+def _split(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Channel values that Postgres takes inside a JSON checkpoint, and those that go as blobs.
+
+    A string with a NUL or a lone surrogate, NaN and infinity are not JSON to Postgres; as blobs
+    they survive unchanged.
+    """
+    inline: dict[str, Any] = {}
+    apart: dict[str, Any] = {}
+    for channel, value in values.items():
+        if _is_delta_snapshot(value):
+            inline[channel], apart[channel] = True, value
+        elif _inlinable(value):
+            inline[channel] = value
+        else:
+            apart[channel] = value
+    return inline, apart
+
+
+def _is_delta_snapshot(value: Any) -> bool:
+    return type(value).__name__ == "_DeltaSnapshot"
+
+
+def _inlinable(value: Any) -> bool:
+    if type(value) is float:
+        return isfinite(value)
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    if type(value) is str:
+        return bool(clean(value) is value)
+    return value is None or type(value) is bool
+
+
+def raise_id_floor(checkpoint_id: str | None) -> None:
+    """Make every checkpoint id of this process greater than ``checkpoint_id``.
+
+    Ids are uuid6 of the process clock and a thread's head is its greatest id: a worker whose
+    clock is behind would otherwise hide its own work behind a dead worker's.
+    """
+    if checkpoint_id is None:
+        return
+    floor = checkpoint_ids.UUID(checkpoint_id).time
+    held = checkpoint_ids._last_v6_timestamp
+    if held is None or held < floor:
+        checkpoint_ids._last_v6_timestamp = floor

@@ -1,0 +1,146 @@
+"""How an attempt ends, and the change that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langgraph.checkpoint.postgres.base import BasePostgresSaver
+from langgraph.types import StateSnapshot
+
+from langgraph_durable.eventlog.change import Change, RunLog, Statement
+from langgraph_durable.model import RunStatus, ThreadStatus
+from langgraph_durable.serde import encode
+from langgraph_durable.snapshot import Graph, output_values, question, questions_by_task
+from langgraph_durable.sql import statements
+from langgraph_durable.store.runs import end_data
+
+_SQL = statements("writer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """A run's last word. ``status`` None hands the run back instead of ending it.
+
+    ``values``, ``interrupts`` and ``output`` are JSON text; None leaves the thread's as they are.
+    """
+
+    status: RunStatus | None
+    thread_status: ThreadStatus = ThreadStatus.IDLE
+    values: str | None = None
+    output: str | None = None
+    interrupts: str | None = None
+    questions: Sequence[Mapping[str, Any]] = ()
+    error: Mapping[str, str] | None = None
+    repairs: Sequence[tuple[Any, ...]] = field(default=())
+    forgets: Sequence[tuple[str, str]] = field(default=())
+
+    @classmethod
+    def handed_back(cls) -> Ending:
+        """The run goes on elsewhere, without a strike."""
+        return cls(status=None)
+
+    @classmethod
+    def complete(cls, values: Any) -> Ending:
+        """The graph ran to its end."""
+        text = encode(values)
+        return cls(status=RunStatus.SUCCESS, values=text, output=text, interrupts="{}")
+
+    @classmethod
+    def without_state(cls, status: RunStatus, error: Mapping[str, str] | None) -> Ending:
+        """Nothing could be read or run."""
+        settled = ThreadStatus.ERROR if error else ThreadStatus.IDLE
+        return cls(status=status, thread_status=settled, error=error)
+
+    def repaired(self, saver: BasePostgresSaver, state: StateSnapshot, ids: set[str]) -> Ending:
+        """Take an answer back from every question in ``ids`` that is still asked.
+
+        A node that raised behind its ``interrupt()`` keeps the stored answer for ever: later
+        ones would be ignored.
+        """
+        rows: list[tuple[Any, ...]] = []
+        forgets: list[tuple[str, str]] = []
+        for thread_id, namespace, checkpoint_id, task_id in _poisoned(state, ids):
+            rows += saver._dump_writes(
+                thread_id, namespace, checkpoint_id, task_id, "", [("__resume__", [])]
+            )
+            if not namespace:
+                forgets.append((thread_id, checkpoint_id))
+        return replace(self, repairs=rows, forgets=forgets)
+
+    def change(self, log: RunLog, change: Change) -> Change:
+        """The attempt's last change, after the events that ``change`` already carries."""
+        change.closing = change.urgent = True
+        if self.status is None:
+            change.statements = [(_SQL["hand_back"], (log.run_id,))]
+            return change
+        change.events.append(log.event("end", end_data(self.status, self.error, self.questions)))
+        change.special_writes = list(self.repairs)
+        change.statements = [(_SQL["forget_resume"], f) for f in self.forgets]
+        change.statements += self._statements(log)
+        return change
+
+    def _statements(self, log: RunLog) -> list[Statement]:
+        error = encode(self.error) if self.error else None
+        run = {"run_id": log.run_id, "status": self.status, "output": self.output, "error": error}
+        thread = {
+            "thread_id": log.thread_id,
+            "status": self.thread_status,
+            "values": self.values,
+            "interrupts": self.interrupts,
+            "error": error,
+        }
+        return [(_SQL["finish"], run), (_SQL["settle_thread"], thread)]
+
+
+def ended_by(
+    graph: Graph, state: StateSnapshot, status: RunStatus, error: Mapping[str, str] | None
+) -> Ending:
+    """The ending that a thread's newest checkpoint shows."""
+    by_task = questions_by_task(state)
+    waits = bool(state.next or by_task)
+    settled = ThreadStatus.INTERRUPTED if waits else ThreadStatus.IDLE
+    values = output_values(graph, state.values)
+    output = values
+    if by_task:
+        asked = {"__interrupt__": list(state.interrupts)}
+        output = {**values, **asked} if isinstance(values, dict) else asked
+    return Ending(
+        status=status,
+        thread_status=ThreadStatus.ERROR if error else settled,
+        values=encode(values),
+        output=encode(output),
+        interrupts=encode(by_task),
+        questions=[question(i) for i in state.interrupts] if status is RunStatus.SUCCESS else (),
+        error=error,
+    )
+
+
+def failure(error: BaseException) -> dict[str, str]:
+    """What a client is told of an exception: type and message, never a stack or SQL."""
+    name = type(error).__name__
+    if type(error).__module__.partition(".")[0] in ("psycopg", "psycopg_pool"):
+        return {"error": name, "message": "the database refused an operation"}
+    return {"error": name, "message": str(error)}
+
+
+def _poisoned(
+    state: StateSnapshot, ids: Collection[str]
+) -> list[tuple[str, str, str, str]]:
+    """(thread, namespace, checkpoint, task) of every task that still asks one of ``ids``."""
+    place = state.config["configurable"]
+    found = []
+    for task in state.tasks:
+        if isinstance(task.state, StateSnapshot):
+            found += _poisoned(task.state, ids)
+        if any(i.id in ids for i in task.interrupts):
+            found.append(
+                (
+                    place["thread_id"],
+                    place.get("checkpoint_ns", ""),
+                    place["checkpoint_id"],
+                    task.id,
+                )
+            )
+    return found

@@ -1,0 +1,66 @@
+"""Every error the engine raises on purpose. A docstring is the default message."""
+
+from __future__ import annotations
+
+
+class DurableError(Exception):
+    """Something went wrong in langgraph-durable."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class InvalidRequest(DurableError):
+    """The request cannot be executed as it stands."""
+
+
+class ThreadNotFound(DurableError):
+    """Thread or assistant not found."""
+
+
+class RunNotFound(DurableError):
+    """Run not found"""
+
+
+class AssistantNotFound(DurableError):
+    """Thread or assistant not found."""
+
+
+class UnknownGraph(DurableError):
+    """No graph of that name is served here."""
+
+
+class CheckpointNotFound(DurableError):
+    """Checkpoint not found."""
+
+
+class ThreadExists(DurableError):
+    """A thread with this id already exists."""
+
+
+class ThreadBusy(DurableError):
+    """Thread is already running a task. Wait for it to finish or choose a different multitask strategy."""
+
+
+class RunNotCancellable(DurableError):
+    """The run has already ended."""
+
+
+class LeaseLost(DurableError):
+    """This attempt no longer owns its run; nothing was written."""
+
+
+class StoreUnavailable(DurableError):
+    """The database cannot be reached at the moment."""
+
+
+class ProjectError(DurableError):
+    """langgraph.json or a graph it names cannot be used."""
+
+
+class SettingsError(DurableError):
+    """The configuration is not usable."""

@@ -1,0 +1,1 @@
+"""Everything between "a part was emitted" and "a follower has it"."""

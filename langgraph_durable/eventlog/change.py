@@ -1,0 +1,134 @@
+"""What an attempt asks the writer to make durable, and the handle it asks with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, LiteralString
+
+from langgraph_durable.errors import LeaseLost
+from langgraph_durable.sql import statements
+
+_SQL = statements("writer")
+
+Rows = list[tuple[Any, ...]]
+Statement = tuple[LiteralString, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """Rows of one attempt that commit together, after its earlier changes.
+
+    ``events`` are (seq, name, data, task_id, checkpoint_id). ``blobs``, ``checkpoints``,
+    ``task_writes`` and ``special_writes`` are rows of LangGraph's tables in column order.
+    ``statements`` run last. ``urgent`` cuts the linger short: somebody waits.
+    ``locks_thread`` says that ``statements`` write the thread's row.
+    ``closing`` marks an attempt's last change (finish or hand-back).
+    """
+
+    log: RunLog
+    events: Rows = field(default_factory=list)
+    blobs: Rows = field(default_factory=list)
+    checkpoints: Rows = field(default_factory=list)
+    task_writes: Rows = field(default_factory=list)
+    special_writes: Rows = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    entry: str | None = None
+    fruitful: bool = False
+    urgent: bool = False
+    closing: bool = False
+    locks_thread: bool = False
+    durable: Future[None] = field(default_factory=Future)
+
+    def checkpoint_statements(self) -> Iterable[Statement]:
+        """Only this change's rows of LangGraph's tables."""
+        return checkpoint_statements([self])
+
+    @property
+    def size(self) -> int:
+        """Roughly how many bytes and rows this is; events dominate."""
+        return sum(len(e[2]) + 64 for e in self.events)
+
+
+class RunLog:
+    """One attempt's pen: numbers its events and hands changes to the writer.
+
+    ``on_lost`` is called once, from the writer's thread, when a write was refused or
+    could not be written at all.
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        attempt: int,
+        thread_id: str,
+        next_seq: int,
+        write: Callable[[Change], None],
+        on_lost: Callable[[Exception], None],
+    ) -> None:
+        self.run_id = run_id
+        self.attempt = attempt
+        self.thread_id = thread_id
+        self.next_seq = next_seq
+        self.failure: Exception | None = None
+        self.closed = False
+        self._write = write
+        self._on_lost = on_lost
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return (self.run_id, self.attempt)
+
+    def put(self, change: Change) -> Future[None]:
+        """Queue a change; its future resolves when it is durable.
+
+        The future fails with :class:`LeaseLost` when the attempt was fenced out or has ended.
+        """
+        if self.closed or self.failure is not None:
+            change.durable.set_exception(self.failure or LeaseLost())
+            return change.durable
+        self.closed = change.closing
+        self._write(change)
+        return change.durable
+
+    def event(
+        self, name: str, data: str, task_id: str | None = None, checkpoint_id: str | None = None
+    ) -> tuple[Any, ...]:
+        """Number one event; the row is for a change that is put before any later event."""
+        row = (self.next_seq, name, data, task_id, checkpoint_id)
+        self.next_seq += 1
+        return row
+
+    def fail(self, error: Exception) -> None:
+        """The writer's word that nothing of this attempt will be written any more."""
+        if self.failure is None:
+            self.failure = error
+            self._on_lost(error)
+
+
+_KEYS: dict[str, tuple[int, ...]] = {
+    "blobs": (0, 1, 2, 3),
+    "checkpoints": (0, 1, 2),
+    "task_writes": (0, 1, 2, 3, 5),
+    "special_writes": (0, 1, 2, 3, 5),
+}
+"""Which columns of each kind of row are its primary key."""
+
+
+def checkpoint_statements(changes: list[Change]) -> Iterable[Statement]:
+    """One set-based statement per LangGraph table that the changes write."""
+    for kind, key in _KEYS.items():
+        if rows := _without_repeats(kind, changes, key):
+            yield _SQL[kind], tuple(list(column) for column in zip(*rows, strict=True))
+
+
+def _without_repeats(kind: str, changes: list[Change], key: tuple[int, ...]) -> Rows:
+    """Rows without repeated keys, which one upsert statement cannot take."""
+    rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for row in (row for change in changes for row in getattr(change, kind)):
+        place = tuple(row[i] for i in key)
+        if kind != "task_writes" or place not in rows:
+            rows[place] = row
+    return list(rows.values())

@@ -1,0 +1,109 @@
+"""Readers of logs. A follower pulls by cursor, holds no connection while it waits, and is woken by
+hints: this process's own commits, notifications, and a poll that needs neither."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.model import Cursor, Event
+from langgraph_durable.postgres import Row, reading
+from langgraph_durable.store import events
+
+PAGE = 500
+DEAF_POLL_SECONDS = 1.0
+POLL_SECONDS = 10.0
+
+
+class Followers:
+    """All followers of one process, on its main loop.
+
+    ``hears`` tells whether notifications arrive; while they do not, followers poll every second.
+    """
+
+    def __init__(
+        self, pool: AsyncConnectionPool[AsyncConnection[Row]], hears: Callable[[], bool]
+    ) -> None:
+        self._pool = pool
+        self._hears = hears
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._closed = False
+
+    def wake(self, run_ids: Iterable[str]) -> None:
+        """These runs' logs grew."""
+        for run_id in run_ids:
+            for changed in self._waiting.get(run_id, ()):
+                changed.set()
+
+    def wake_all(self) -> None:
+        """Hints may have been missed: everybody reads again."""
+        self.wake(list(self._waiting))
+
+    def close(self) -> None:
+        """End all followers after what they can read now, terminal event or not."""
+        self._closed = True
+        self.wake_all()
+
+    def count(self, run_id: str) -> int:
+        """How many follow this run here."""
+        return len(self._waiting.get(run_id, ()))
+
+    async def follow(self, run_id: str, after: Cursor) -> AsyncIterator[list[Event]]:
+        """Batches of committed events behind ``after``, in order, until the ``end`` event.
+
+        Ends early when this process shuts down.
+        """
+        with self._watching(run_id) as changed:
+            while True:
+                changed.clear()
+                closed = self._closed
+                batch = await self._read(run_id, after)
+                if batch:
+                    after = Cursor(batch[-1].seq)
+                    yield batch
+                    if batch[-1].name == "end":
+                        return
+                elif closed:
+                    return
+                if len(batch) < PAGE:
+                    await self._changed(changed)
+
+    async def until(self, run_id: str, ended: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until ``ended()`` is true, asked whenever the run may have ended."""
+        with self._watching(f"{run_id} end") as changed:
+            while True:
+                changed.clear()
+                if await ended() or self._closed:
+                    return
+                await self._changed(changed)
+
+    async def _read(self, run_id: str, after: Cursor) -> list[Event]:
+        try:
+            async with reading(self._pool) as conn:
+                return await events.after(conn, run_id, after, PAGE)
+        except StoreUnavailable:
+            return []
+
+    async def _changed(self, changed: asyncio.Event) -> None:
+        try:
+            async with asyncio.timeout(POLL_SECONDS if self._hears() else DEAF_POLL_SECONDS):
+                await changed.wait()
+        except TimeoutError:
+            return
+
+    @contextmanager
+    def _watching(self, run_id: str) -> Iterator[asyncio.Event]:
+        changed = asyncio.Event()
+        self._waiting.setdefault(run_id, set()).add(changed)
+        try:
+            yield changed
+        finally:
+            waiting = self._waiting[run_id]
+            waiting.discard(changed)
+            if not waiting:
+                del self._waiting[run_id]

@@ -1,0 +1,287 @@
+"""The one group-commit writer of a process: everything that runs write, one commit per batch.
+
+Its thread takes what has gathered within the linger, groups it by attempt, and sends one pipeline
+of set-based statements behind one fence. A batch that fails is tried again group by group, so a
+fenced-out attempt or a bad row never harms its neighbours.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+
+from langgraph_durable.errors import LeaseLost, StoreUnavailable
+from langgraph_durable.eventlog.change import Change, checkpoint_statements
+from langgraph_durable.postgres import Database, Row
+from langgraph_durable.serde import encode
+from langgraph_durable.sql import statements
+
+_log = logging.getLogger(__name__)
+_SQL = statements("writer")
+
+FENCED_OUT = "LG001"
+BATCH_BYTES = 4_000_000
+BATCH_RUNS = 95
+"""Runs in one notification: two hints each stay below PostgreSQL's 8,000 bytes."""
+LOCK_TIMEOUT_MS = 200
+RETRY_SECONDS = (0.02, 0.1, 0.25, 0.5)
+
+_BLOCKED = (
+    psycopg.errors.LockNotAvailable,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+)
+
+
+class Group:
+    """The changes of one attempt in one batch, in order."""
+
+    def __init__(self, first: Change) -> None:
+        self.log = first.log
+        self.changes = [first]
+
+    def rows(self, kind: str) -> list[tuple[Any, ...]]:
+        return [row for change in self.changes for row in getattr(change, kind)]
+
+    @property
+    def closing(self) -> bool:
+        return self.changes[-1].closing
+
+    @property
+    def locks_thread(self) -> bool:
+        return any(c.closing or c.locks_thread for c in self.changes)
+
+    @property
+    def entry(self) -> str | None:
+        return next((c.entry for c in reversed(self.changes) if c.entry is not None), None)
+
+    @property
+    def fruitful(self) -> bool:
+        return any(c.fruitful for c in self.changes)
+
+    def settle(self) -> None:
+        for change in self.changes:
+            change.durable.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        self.log.fail(error)
+        for change in self.changes:
+            change.durable.set_exception(error)
+
+
+class Writer:
+    """``committed`` is called from the writer's thread with hints for followers (see ``_hints``)."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        lease_seconds: float,
+        linger_seconds: float,
+        committed: Callable[[list[str]], None],
+    ) -> None:
+        self._database = database
+        self._lease_seconds = lease_seconds
+        self._linger_seconds = linger_seconds
+        self._committed = committed
+        self._queue: list[Change] = []
+        self._blocked: dict[tuple[str, int], Group] = {}
+        self._ready = threading.Condition()
+        self._closing = False
+        self._conn: Connection[Row] | None = None
+        self._thread = threading.Thread(target=self._run, name="durable-writer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Write what is queued, then end; what cannot be written in time fails."""
+        with self._ready:
+            self._closing = True
+            self._ready.notify()
+        self._thread.join(timeout)
+
+    def put(self, change: Change) -> None:
+        """Queue a change; from any thread."""
+        with self._ready:
+            self._queue.append(change)
+            self._ready.notify()
+
+    def _run(self) -> None:
+        while (changes := self._collect()) is not None:
+            try:
+                self._write(self._grouped(changes))
+                self._retry_blocked()
+            except Exception:
+                _log.exception("the writer failed on a batch")
+        if self._conn is not None:
+            self._conn.close()
+
+    def _collect(self) -> list[Change] | None:
+        with self._ready:
+            while not self._queue and not self._closing:
+                self._ready.wait(0.05 if self._blocked else None)
+                if self._blocked:
+                    break
+            self._linger()
+            if self._closing and not self._queue and not self._blocked:
+                return None
+            return self._take()
+
+    def _linger(self) -> None:
+        deadline = time.monotonic() + self._linger_seconds
+        while not self._closing and not any(c.urgent for c in self._queue):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            self._ready.wait(left)
+
+    def _take(self) -> list[Change]:
+        size, count, runs = 0, 0, set[str]()
+        for change in self._queue:
+            runs.add(change.log.run_id)
+            size += change.size
+            if count and (size > BATCH_BYTES or len(runs) > BATCH_RUNS):
+                break
+            count += 1
+        taken, self._queue = self._queue[:count], self._queue[count:]
+        return taken
+
+    def _grouped(self, changes: Iterable[Change]) -> list[Group]:
+        """Changes by attempt; those of a blocked attempt queue up behind it."""
+        groups: dict[tuple[str, int], Group] = {}
+        for change in changes:
+            held = self._blocked.get(change.log.key) or groups.get(change.log.key)
+            if change.log.failure is not None:
+                change.durable.set_exception(change.log.failure)
+            elif held is not None:
+                held.changes.append(change)
+            else:
+                groups[change.log.key] = Group(change)
+        return list(groups.values())
+
+    def _write(self, groups: list[Group]) -> None:
+        if not groups:
+            return
+        try:
+            self._commit(groups)
+        except psycopg.Error:
+            for group in groups:
+                self._write_alone(group)
+
+    def _retry_blocked(self) -> None:
+        for key in list(self._blocked):
+            self._write_alone(self._blocked.pop(key))
+
+    def _write_alone(self, group: Group) -> None:
+        for attempt in range(1_000_000):
+            try:
+                return self._commit([group])
+            except _BLOCKED:
+                self._blocked[group.log.key] = group
+                return None
+            except psycopg.OperationalError as error:
+                self._drop_connection()
+                if self._closing and attempt >= len(RETRY_SECONDS):
+                    return group.fail(StoreUnavailable(str(type(error).__name__)))
+                time.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+            except psycopg.Error as error:
+                if self._connection_lost():
+                    continue
+                return self._refused(group, error)
+        return None
+
+    def _refused(self, group: Group, error: psycopg.Error) -> None:
+        if error.sqlstate != FENCED_OUT:
+            _log.error("run %s: a write failed: %s", group.log.run_id, type(error).__name__)
+            return group.fail(error)
+        if group.closing and self._ended_by(group):
+            return self._done([group])
+        _log.warning("run %s attempt %s lost its lease", *group.log.key)
+        return group.fail(LeaseLost())
+
+    def _ended_by(self, group: Group) -> bool:
+        """The commit of an attempt's last change went through before the connection broke."""
+        row = self._connection().execute(_SQL["outcome"], (group.log.run_id,)).fetchone()
+        return row is not None and row["attempt"] == group.log.attempt and row["status"] != "running"
+
+    def _done(self, groups: list[Group]) -> None:
+        for group in groups:
+            group.settle()
+        self._committed(_hints(groups))
+
+    def _commit(self, groups: list[Group]) -> None:
+        conn = self._connection()
+        with conn.pipeline(), conn.transaction(), conn.cursor() as cursor:
+            for statement, parameters in self._statements(groups):
+                cursor.execute(statement, parameters)
+        self._done(groups)
+
+    def _statements(self, groups: list[Group]) -> Iterable[tuple[Any, Any]]:
+        groups.sort(key=lambda g: g.log.run_id)
+        if threads := sorted({g.log.thread_id for g in groups if g.locks_thread}):
+            yield _SQL["lock_threads"], (threads,)
+        yield _SQL["fence"], ([g.log.run_id for g in groups], [g.log.attempt for g in groups])
+        if events := [row for g in groups for row in _event_rows(g)]:
+            yield _SQL["events"], (encode(events),)
+        yield _SQL["advance"], {
+            "lease_seconds": self._lease_seconds,
+            "rows": encode([_advance_row(g) for g in groups]),
+        }
+        yield from checkpoint_statements([c for g in groups for c in g.changes])
+        for group in groups:
+            for change in group.changes:
+                yield from change.statements
+        yield _SQL["notify"], ("events " + ",".join(_hints(groups)),)
+        if any(g.closing for g in groups):
+            yield _SQL["notify"], ("work",)
+
+    def _connection(self) -> Connection[Row]:
+        if self._conn is None or self._conn.closed:
+            self._conn = self._database.connect(direct=False)
+            self._conn.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
+        return self._conn
+
+    def _connection_lost(self) -> bool:
+        return self._conn is None or self._conn.closed
+
+    def _drop_connection(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+            self._conn = None
+
+
+def _hints(groups: list[Group]) -> list[str]:
+    """Keys of followers to wake: a run's id, and ``<id> end`` for those who only wait for its end."""
+    return [g.log.run_id for g in groups] + [f"{g.log.run_id} end" for g in groups if g.closing]
+
+
+def _event_rows(group: Group) -> list[dict[str, Any]]:
+    return [
+        {
+            "run_id": group.log.run_id,
+            "seq": seq,
+            "attempt": group.log.attempt,
+            "name": name,
+            "data": data,
+            "task_id": task_id,
+            "checkpoint_id": checkpoint_id,
+        }
+        for seq, name, data, task_id, checkpoint_id in group.rows("events")
+    ]
+
+
+def _advance_row(group: Group) -> dict[str, Any]:
+    events = group.rows("events")
+    return {
+        "run_id": group.log.run_id,
+        "next_seq": events[-1][0] + 1 if events else 0,
+        "fruitful": group.fruitful,
+        "entry": group.entry,
+    }

@@ -1,0 +1,140 @@
+"""The ``[RECOVERY]`` message of EVENT_LOG: what a crashed run's durable events tell its successor.
+
+Pure: events in, one message out. Structured, capped in size (oldest text is shortened first),
+with the tool calls that were never answered named as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langgraph_durable.model import Event
+from langgraph_durable.serde import decode, encode
+
+CAP_CHARACTERS = 24_000
+_SHORTENED = (2_000, 400, 80)
+
+_PREAMBLE = (
+    "[RECOVERY] An earlier attempt at this request was cut off by a crash and is being repeated"
+    " from here. These are the durable events it left behind, oldest first, as JSON. Use results"
+    " that are there instead of producing them again."
+)
+_OPEN_CALLS = (
+    " These tool calls were started and never answered; they may or may not have taken effect, so"
+    " check before repeating them: "
+)
+
+
+def recovery_message(events: Sequence[Event]) -> dict[str, Any]:
+    """One user message with the evidence of every earlier attempt of a run."""
+    entries = _entries(events)
+    calls = open_tool_calls(events)
+    text = _PREAMBLE + (_OPEN_CALLS + encode(calls) if calls else "")
+    body = _capped(entries, CAP_CHARACTERS - len(text))
+    return {"role": "user", "content": f"{text}\nEvents:\n{body}"}
+
+
+def open_tool_calls(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """Calls that some message of the log makes and no tool message answers."""
+    calls: dict[str, dict[str, Any]] = {}
+    answered: set[str] = set()
+    for message in _messages(events):
+        for call in message.get("tool_calls") or ():
+            if call.get("id") and call.get("name"):
+                known = calls.setdefault(call["id"], {"id": call["id"], "name": call["name"]})
+                known["args"] = call.get("args") or known.get("args") or {}
+        if message.get("type") == "tool" and message.get("tool_call_id"):
+            answered.add(message["tool_call_id"])
+    return [call for call_id, call in calls.items() if call_id not in answered]
+
+
+def streamed_message_ids(events: Iterable[Event]) -> set[str]:
+    """Ids of messages that readers of the log have begun to see."""
+    return {
+        m["id"]
+        for e in events
+        if e.mode == "messages"
+        for m in _found(decode(e.data))
+        if m.get("id")
+    }
+
+
+def _messages(events: Iterable[Event]) -> Iterable[dict[str, Any]]:
+    for event in events:
+        if event.mode in ("messages", "updates"):
+            yield from _found(decode(event.data))
+
+
+def _found(part: Any) -> Iterable[dict[str, Any]]:
+    if isinstance(part, dict):
+        if "type" in part and "content" in part:
+            yield part
+        else:
+            for value in part.values():
+                yield from _found(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _found(value)
+
+
+def _entries(events: Iterable[Event]) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = []
+    texts: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event.mode in ("updates", "custom"):
+            data = _brief(decode(event.data))
+            entries.append({"attempt": event.attempt, "event": event.name, "data": data})
+        elif event.mode == "messages":
+            _gather_text(event, texts, entries)
+    whole = {m.get("id") for e in events if e.mode == "updates" for m in _found(decode(e.data))}
+    return [e for e in entries if e.get("id") is None or e["id"] not in whole]
+
+
+def _gather_text(
+    event: Event, texts: dict[str, dict[str, Any]], entries: list[dict[str, Any]]
+) -> None:
+    for message in _found(decode(event.data)):
+        key = message.get("id")
+        if key is None or not isinstance(message.get("content"), str):
+            continue
+        if key not in texts:
+            texts[key] = {"attempt": event.attempt, "event": "partial text", "id": key, "data": ""}
+            entries.append(texts[key])
+        texts[key]["data"] += message["content"]
+
+
+_KEPT = ("type", "content", "name", "id", "tool_calls", "tool_call_id", "status")
+
+
+def _brief(value: Any) -> Any:
+    """Messages without their empty and technical fields."""
+    if isinstance(value, dict):
+        if "type" in value and "content" in value:
+            return {k: value[k] for k in _KEPT if value.get(k)}
+        return {k: _brief(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_brief(v) for v in value]
+    return value
+
+
+def _capped(entries: list[dict[str, Any]], room: int) -> str:
+    lines = [encode(e) for e in entries]
+    for longest in _SHORTENED:
+        for i, entry in enumerate(entries):
+            if sum(map(len, lines)) + len(lines) <= room:
+                return "\n".join(lines)
+            lines[i] = encode(_shortened(entry, longest))
+    while len(lines) > 1 and sum(map(len, lines)) + len(lines) > room:
+        lines.pop(0)
+    return "\n".join(lines)[:room]
+
+
+def _shortened(value: Any, longest: int) -> Any:
+    if isinstance(value, str) and len(value) > longest:
+        return value[:longest] + "..."
+    if isinstance(value, dict):
+        return {k: _shortened(v, longest) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_shortened(v, longest) for v in value]
+    return value

@@ -1,0 +1,136 @@
+"""Where user code runs: event loops in threads of their own.
+
+One is enough until its newest user blocks it; then another is started, so that a ``time.sleep`` or
+a CPU loop in a node stops neither the API nor runs on other loops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from langgraph.store.postgres import AsyncPostgresStore
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from langgraph_durable.postgres import Database, Row
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+TICK_SECONDS = 0.05
+STALLED_SECONDS = 0.2
+SWITCH_INTERVAL_SECONDS = 0.0005
+
+
+class GraphLoop:
+    """An event loop in a thread, with the pool and the store its graphs use."""
+
+    def __init__(self, database: Database, pool_size: int) -> None:
+        self._database = database
+        self._pool_size = pool_size
+        self._ticked_at = time.monotonic()
+        self._closing = False
+        self._ready: Future[None] = Future()
+        self.loop = asyncio.new_event_loop()
+        self.pool: AsyncConnectionPool[AsyncConnection[Row]]
+        self.store: AsyncPostgresStore
+        self._thread = threading.Thread(target=self._serve, name="durable-graphs", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread; usable at once, its pool fills in the background."""
+        self._thread.start()
+        self._ready.result(timeout=30)
+
+    @property
+    def stalled(self) -> bool:
+        """Something on this loop has not given way for a while."""
+        return time.monotonic() - self._ticked_at > STALLED_SECONDS
+
+    def run(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine here, from any thread."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def stop(self, timeout: float) -> None:
+        """End the loop; what still runs is cancelled, or left behind when it does not listen."""
+        self._closing = True
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.create_task(self._open())
+        while not self._closing:
+            try:
+                self.loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):
+                _log.warning("a graph tried to end the process; its run fails instead")
+        self.loop.run_until_complete(self._close())
+        self.loop.close()
+
+    async def _open(self) -> None:
+        try:
+            self.pool = self._database.pool(self._pool_size)
+            await self.pool.open()
+            self.store = AsyncPostgresStore(self.pool)
+        except BaseException as error:
+            self._ready.set_exception(error)
+            raise
+        self._tick()
+        self._ready.set_result(None)
+
+    def _tick(self) -> None:
+        self._ticked_at = time.monotonic()
+        self.loop.call_later(TICK_SECONDS, self._tick)
+
+    async def _close(self) -> None:
+        await self.pool.close(timeout=1.0)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=1.0)
+
+
+class GraphLoops:
+    """All loops of one process; ``most`` bounds how many there can be."""
+
+    def __init__(self, database: Database, *, pool_size: int, most: int) -> None:
+        self._database = database
+        self._pool_size = pool_size
+        self._most = most
+        self._loops: list[GraphLoop] = []
+        self._guard = threading.Lock()
+
+    def start(self) -> None:
+        sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+        self._add()
+
+    def pick(self) -> GraphLoop:
+        """The newest loop that still gives way; a new one when none does."""
+        with self._guard:
+            for loop in reversed(self._loops):
+                if not loop.stalled:
+                    return loop
+            return self._add() if len(self._loops) < self._most else self._loops[0]
+
+    async def call(self, work: Callable[[GraphLoop], Coroutine[Any, Any, T]]) -> T:
+        """Run ``work`` on a loop for user code and await its result here."""
+        loop = self.pick()
+        return await asyncio.wrap_future(loop.run(work(loop)))
+
+    def stop(self, timeout: float = 2.0) -> None:
+        for loop in self._loops:
+            loop.stop(timeout)
+
+    def _add(self) -> GraphLoop:
+        loop = GraphLoop(self._database, self._pool_size)
+        loop.start()
+        self._loops.append(loop)
+        return loop

@@ -1,0 +1,166 @@
+"""Everything that runs inside a started engine, and the order it starts and stops in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool
+
+from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.eventlog.followers import Followers
+from langgraph_durable.eventlog.notifier import Notifier
+from langgraph_durable.eventlog.writer import Writer
+from langgraph_durable.lease import LeaseKeeper
+from langgraph_durable.loops import GraphLoops
+from langgraph_durable.postgres import Database, Row, transaction
+from langgraph_durable.project import Project
+from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.settings import Settings
+from langgraph_durable.store import threads
+from langgraph_durable.store.migrations import migrate
+from langgraph_durable.worker import Worker
+
+if TYPE_CHECKING:
+    from langgraph_durable.embedded import EmbeddedPostgres
+
+_log = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 30.0
+
+
+class Machinery:
+    """The parts of one started engine. Made by :meth:`start`."""
+
+    def __init__(
+        self,
+        project: Project,
+        settings: Settings,
+        database: Database,
+        *,
+        worker_id: str,
+        build_recovery_request: BuildRecoveryRequest | None,
+        embedded: EmbeddedPostgres | None,
+        works: bool,
+    ) -> None:
+        main = asyncio.get_running_loop()
+        self.pool: AsyncConnectionPool[AsyncConnection[Row]] = database.pool(settings.pool_size)
+        self.notifier = Notifier(
+            database,
+            deaf_after_seconds=settings.heartbeat_seconds * 2.5,
+            events=lambda hints: self.followers.wake(hints),
+            work=self.wake_worker,
+            cancel=self.cancel,
+            connected=self._heard_nothing_until_now,
+        )
+        self.followers = Followers(self.pool, self.notifier.hears)
+        self.loops = GraphLoops(
+            database, pool_size=settings.pool_size, most=max(settings.jobs_per_worker, 2)
+        )
+        self._embedded = embedded
+        self._writer = Writer(
+            database,
+            lease_seconds=settings.lease_seconds,
+            linger_seconds=settings.linger_seconds,
+            committed=lambda hints: main.call_soon_threadsafe(self.followers.wake, hints),
+        )
+        self._keeper = LeaseKeeper(
+            database, settings, worker_id, freed=lambda: self._worker.wake_threadsafe()
+        )
+        self._works = works
+        self._worker = Worker(
+            worker_id=worker_id,
+            project=project,
+            settings=settings,
+            pool=self.pool,
+            writer=self._writer,
+            keeper=self._keeper,
+            loops=self.loops,
+            build_recovery_request=build_recovery_request,
+        )
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(
+        cls,
+        project: Project,
+        settings: Settings,
+        *,
+        worker_id: str,
+        build_recovery_request: BuildRecoveryRequest | None,
+        embedded: EmbeddedPostgres | None,
+        works: bool,
+    ) -> Machinery:
+        """Database first, then readers, then the worker; all or nothing."""
+        url = await asyncio.to_thread(embedded.start) if embedded is not None else None
+        database = Database(settings, worker_id, url=url)
+        try:
+            await asyncio.to_thread(migrate, database)
+            found = cls(
+                project,
+                settings,
+                database,
+                worker_id=worker_id,
+                build_recovery_request=build_recovery_request,
+                embedded=embedded,
+                works=works,
+            )
+            await found._start()
+        except BaseException:
+            if embedded is not None:
+                await asyncio.to_thread(embedded.stop)
+            raise
+        return found
+
+    async def _start(self) -> None:
+        await self.pool.open()
+        self.notifier.start()
+        self.loops.start()
+        if self._works:
+            self._writer.start()
+            await asyncio.to_thread(self._keeper.start)
+            self._worker.start()
+            self._sweeper = asyncio.create_task(self._sweep(), name="durable-sweeper")
+
+    def wake_worker(self) -> None:
+        """There may be work."""
+        self._worker.wake()
+
+    def cancel(self, run_id: str) -> None:
+        """A person wants this run stopped."""
+        self._worker.cancel(run_id)
+
+    def begin_drain(self) -> None:
+        """Claim nothing more, pause graphs, end followers."""
+        self._worker.begin_drain()
+        self.followers.close()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """The reverse of the start; work in hand is finished or handed back first."""
+        if self._works:
+            await self._worker.drained(grace_seconds)
+            if self._sweeper is not None:
+                self._sweeper.cancel()
+                await asyncio.wait([self._sweeper])
+            await asyncio.to_thread(self._writer.stop)
+            await asyncio.to_thread(self._keeper.stop)
+        await self.notifier.stop()
+        await asyncio.to_thread(self.loops.stop)
+        await self.pool.close(timeout=2.0)
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.stop)
+
+    def _heard_nothing_until_now(self) -> None:
+        self.followers.wake_all()
+        self._worker.wake()
+
+    async def _sweep(self) -> None:
+        while True:
+            with suppress(StoreUnavailable):
+                async with transaction(self.pool) as conn:
+                    if swept := await threads.sweep_temporary(conn):
+                        _log.debug("%d temporary threads swept", swept)
+            await asyncio.sleep(SWEEP_SECONDS)

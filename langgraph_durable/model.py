@@ -1,0 +1,185 @@
+"""The vocabulary of the engine: runs, threads, events and what a client may ask.
+
+Everything here is a plain value; nothing reads a clock, a database or a socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NewType
+
+Cursor = NewType("Cursor", int)
+"""A position in a run's log: "after this ``seq``"."""
+
+BEGINNING = Cursor(-1)
+"""The cursor before the first event; 0 is a real cursor."""
+
+
+class RunStatus(StrEnum):
+    """The life of a run, in the words of ``langgraph_sdk``."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCESS = "success"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def terminal(self) -> bool:
+        return self not in (RunStatus.PENDING, RunStatus.RUNNING)
+
+
+class ThreadStatus(StrEnum):
+    """What a thread is doing, in the words of ``langgraph_sdk``."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
+
+
+class RecoveryStrategy(StrEnum):
+    """How a run goes on after a crash.
+
+    ``AGENT_SESSION`` continues from the pending checkpoint on the same checkpoint thread.
+    ``EVENT_LOG`` rotates to ``<id>::attempt-N`` and rebuilds the context from the durable events.
+    """
+
+    AGENT_SESSION = "agent_session"
+    EVENT_LOG = "event_log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a client asked for, free of any wire protocol.
+
+    ``assistant`` is a graph name or an assistant id. ``thread_id`` None asks for a temporary
+    thread. ``input`` None without ``command`` continues from the thread's state.
+    ``command`` has the keys ``resume``, ``update``, ``goto``.
+    ``durability`` is sync, async or exit. ``door`` names the protocol that created the run and
+    ``door_data`` is that door's own JSON, stored and never read by the engine.
+    """
+
+    assistant: str
+    thread_id: str | None = None
+    run_id: str | None = None
+    input: Any = None
+    command: Mapping[str, Any] | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    context: Any = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    stream_modes: Sequence[str] = ("values",)
+    stream_subgraphs: bool = False
+    interrupt_before: str | Sequence[str] | None = None
+    interrupt_after: str | Sequence[str] | None = None
+    checkpoint: Mapping[str, Any] | None = None
+    durability: str = "sync"
+    multitask: str = "enqueue"
+    if_not_exists: str = "reject"
+    on_disconnect: str = "continue"
+    keep_thread: bool = False
+    door: str = "langgraph"
+    door_data: Mapping[str, Any] = field(default_factory=dict)
+    thread_metadata: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One row of ``runs``: what a client asked and how far it came.
+
+    ``thread_id`` is always the public id; ``conversation_id`` is the checkpoint thread in use
+    now (``<id>::attempt-N`` after an EVENT_LOG rotation). ``request`` is the stored
+    :class:`RunRequest` as a dict. ``output`` is JSON text: the last values, with
+    ``__interrupt__`` when the graph waits for a person. ``error`` is ``{"error", "message"}``.
+    """
+
+    run_id: str
+    thread_id: str
+    conversation_id: str
+    assistant_id: str
+    graph_id: str
+    status: RunStatus
+    attempt: int
+    crashes: int
+    multitask: str
+    temporary: bool
+    strategy: RecoveryStrategy
+    metadata: dict[str, Any]
+    request: dict[str, Any]
+    cancel_action: str | None
+    next_seq: int
+    output: str | None
+    error: dict[str, str] | None
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """One row of ``threads``, one for ever per public id.
+
+    ``values`` is JSON text or None before the first run; ``interrupts`` maps a task id to
+    its open questions ``[{"id", "value"}]``.
+    """
+
+    thread_id: str
+    checkpoint_thread_id: str
+    status: ThreadStatus
+    metadata: dict[str, Any]
+    config: dict[str, Any]
+    values: str | None
+    interrupts: dict[str, list[dict[str, Any]]]
+    error: dict[str, str] | None
+    temporary: bool
+    created_at: datetime
+    updated_at: datetime
+    state_updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One row of a run's log.
+
+    ``name`` is a LangGraph stream mode, with ``|ns1|ns2`` behind it inside subgraphs, or one
+    of the engine's own: ``created``, ``started``, ``recovered``, ``end``, ``checkpoint``.
+    ``data`` is JSON text: the very bytes that go on the wire.
+    """
+
+    run_id: str
+    seq: int
+    attempt: int
+    name: str
+    data: str
+    task_id: str | None = None
+    checkpoint_id: str | None = None
+
+    @property
+    def mode(self) -> str:
+        return self.name.partition("|")[0]
+
+    @property
+    def namespaced(self) -> bool:
+        return "|" in self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assistant:
+    """A graph with its defaults; one system assistant per served graph."""
+
+    assistant_id: str
+    graph_id: str
+    name: str
+    description: str | None
+    config: dict[str, Any]
+    context: dict[str, Any]
+    metadata: dict[str, Any]
+    version: int
+    created_at: datetime
+    updated_at: datetime

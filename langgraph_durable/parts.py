@@ -1,0 +1,55 @@
+"""LangGraph's stream as (namespace, mode, payload), whichever of its interfaces gives it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+
+from langgraph_durable.snapshot import Graph
+
+Parts = AsyncIterator[tuple[tuple[str, ...], str, Any]]
+
+
+async def stream_parts(
+    graph: Graph, given: Any, config: RunnableConfig, *, modes: Sequence[str], **options: Any
+) -> Parts:
+    """Run the graph with subgraphs included. ``events`` among the modes adds raw run events."""
+    options = {k: v for k, v in options.items() if v is not None}
+    if "events" in modes:
+        async for part in _with_events(graph, given, config, modes, options):
+            yield part
+        return
+    stream = graph.astream(given, config, stream_mode=list(modes), subgraphs=True, **options)
+    try:
+        async for namespace, mode, payload in stream:
+            yield namespace, mode, payload
+    finally:
+        await stream.aclose()
+
+
+async def _with_events(
+    graph: Graph,
+    given: Any,
+    config: RunnableConfig,
+    modes: Sequence[str],
+    options: dict[str, Any],
+) -> Parts:
+    wanted = [m for m in modes if m != "events"]
+    root: str | None = None
+    stream = graph.astream_events(
+        given, config, version="v2", stream_mode=wanted, subgraphs=True, **options
+    )
+    try:
+        async for event in stream:
+            root = root or event["run_id"]
+            own = event["run_id"] == root
+            chunk = event["data"].get("chunk")
+            if own and event["event"] == "on_chain_stream" and isinstance(chunk, tuple):
+                namespace, mode, payload = chunk
+                yield namespace, mode, payload
+            else:
+                yield (), "events", event
+    finally:
+        await stream.aclose()

@@ -1,0 +1,137 @@
+"""Connections: how they are made, named and kept from hanging anybody else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Connection
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from langgraph_durable.credentials import Credentials
+from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.settings import Settings
+
+UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+"""What psycopg raises when the server, the network or the pool is gone (and for lock time-outs)."""
+
+Row = DictRow
+
+
+class Database:
+    """Makes every connection of one process, all under one ``application_name``.
+
+    The name is the worker's: whoever takes over a frozen worker ends its sessions by it.
+    """
+
+    def __init__(self, settings: Settings, worker_id: str, *, url: str | None = None) -> None:
+        self._settings = settings
+        self._credentials = Credentials()
+        self._url = url
+        self.application_name = f"langgraph-durable {worker_id}"
+
+    def conninfo(self, *, direct: bool = False) -> str:
+        """The connection string of this moment: a password may have expired since the last."""
+        base = self._url or self._credentials.conninfo(self._settings, direct=direct)
+        return make_conninfo(
+            base,
+            application_name=self.application_name,
+            connect_timeout=5,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=int(self._settings.lease_seconds * 1000),
+            options=self._options(),
+        )
+
+    def _options(self) -> str:
+        half_a_lease = int(self._settings.lease_seconds * 500)
+        options = {
+            "search_path": "langgraph_durable,public",
+            "idle_in_transaction_session_timeout": half_a_lease,
+            "lock_timeout": 5000,
+        }
+        if self._settings.prepare_statements:
+            options["plan_cache_mode"] = "force_generic_plan"
+        return " ".join(f"-c {name}={value}" for name, value in options.items())
+
+    @property
+    def prepare_threshold(self) -> int | None:
+        """0 prepares at once; None never, for poolers that share sessions."""
+        return 0 if self._settings.prepare_statements else None
+
+    def connect(self, *, direct: bool = True, autocommit: bool = True) -> Connection[Row]:
+        """A connection of its own for a thread of the engine."""
+        return psycopg.connect(
+            self.conninfo(direct=direct),
+            autocommit=autocommit,
+            row_factory=dict_row,
+            prepare_threshold=self.prepare_threshold,
+        )
+
+    async def connect_async(self) -> AsyncConnection[Row]:
+        """A direct connection of its own for the listener."""
+        return await AsyncConnection.connect(
+            self.conninfo(direct=True), autocommit=True, row_factory=dict_row
+        )
+
+    def pool(self, size: int) -> AsyncConnectionPool[AsyncConnection[Row]]:
+        """A pool for one event loop, not yet open; broken connections are replaced on use."""
+        database = self
+
+        class Connecting(AsyncConnection[Row]):
+            @classmethod
+            async def connect(cls, conninfo: str = "", **kwargs: Any) -> Any:
+                return await super().connect(database.conninfo(), **kwargs)
+
+        return AsyncConnectionPool(
+            "",
+            connection_class=Connecting,
+            min_size=1,
+            max_size=size,
+            timeout=10,
+            max_idle=120,
+            open=False,
+            check=AsyncConnectionPool.check_connection,
+            kwargs={
+                "autocommit": True,
+                "row_factory": dict_row,
+                "prepare_threshold": self.prepare_threshold,
+            },
+        )
+
+
+@asynccontextmanager
+async def transaction(
+    pool: AsyncConnectionPool[AsyncConnection[Row]],
+) -> AsyncIterator[AsyncConnection[Row]]:
+    """One transaction on a pooled connection.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached.
+    """
+    try:
+        async with pool.connection() as conn, conn.transaction():
+            yield conn
+    except UNAVAILABLE as error:
+        raise StoreUnavailable from error
+
+
+@asynccontextmanager
+async def reading(
+    pool: AsyncConnectionPool[AsyncConnection[Row]],
+) -> AsyncIterator[AsyncConnection[Row]]:
+    """A pooled connection for single statements, each its own transaction.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached.
+    """
+    try:
+        async with pool.connection() as conn:
+            yield conn
+    except UNAVAILABLE as error:
+        raise StoreUnavailable from error

@@ -1,0 +1,135 @@
+"""The served graphs: imported from where ``langgraph.json`` says, or given by hand."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from langgraph_durable.errors import DurableError, ProjectError
+from langgraph_durable.graphs import GraphSource, graph_source, recovery_problem
+from langgraph_durable.project_config import ProjectConfig, read_config
+from langgraph_durable.settings import Settings
+
+__all__ = ["GraphSource", "Project", "ProjectConfig", "load_project", "read_config"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """The served graphs by name."""
+
+    graphs: Mapping[str, GraphSource]
+
+    @classmethod
+    def from_graph(cls, graph: Any, name: str = "agent") -> Project:
+        """A project of one graph, or of several when ``graph`` maps names to graphs.
+
+        Raises ProjectError naming everything that is no graph.
+        """
+        named = graph if isinstance(graph, Mapping) else {name: graph}
+        return cls(graphs=_collected({n: _maker(n, found) for n, found in named.items()}))
+
+    def check(self, settings: Settings, *, hooked: bool = False) -> None:
+        """Raise ProjectError when a graph cannot recover as ``settings`` ask.
+
+        ``hooked`` says that a ``build_recovery_request`` is there.
+        """
+        problems = [recovery_problem(s, settings, hooked=hooked) for s in self.graphs.values()]
+        unknown = sorted(settings.recovery_by_graph.keys() - self.graphs.keys())
+        problems += [f"recovery_by_graph: no graph is called {name!r}" for name in unknown]
+        if found := [problem for problem in problems if problem]:
+            raise ProjectError("\n".join(found))
+
+
+def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Project:
+    """Import every graph of a ``langgraph.json``, read already or named by its path.
+
+    Sets the environment and the import path that it asks for.
+    Raises ProjectError listing everything that is wrong.
+    """
+    config = source if isinstance(source, ProjectConfig) else read_config(Path(source))
+    for notice in config.notices:
+        _log.info("langgraph.json: %s", notice)
+    os.environ.update(config.env)
+    for path in reversed(config.paths):
+        if str(path) not in sys.path:
+            sys.path.insert(0, str(path))
+    return Project(graphs=_collected({name: _importer(config, name) for name in config.graphs}))
+
+
+def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:
+    where, description = config.graphs[name]
+
+    def make() -> GraphSource:
+        found = _find(where, config.folder, config.paths)
+        recovery = config.recovery.get(name)
+        return graph_source(name, found, description=description, recovery=recovery)
+
+    return make
+
+
+def _maker(name: str, found: Any) -> Callable[[], GraphSource]:
+    return lambda: graph_source(name, found)
+
+
+def _collected(makers: Mapping[str, Callable[[], GraphSource]]) -> Mapping[str, GraphSource]:
+    """Every source; what the makers raise becomes one ProjectError."""
+    sources, problems = {}, []
+    for name, make in makers.items():
+        try:
+            sources[name] = make()
+        except DurableError as error:
+            problems.append(f"graphs.{name}: {error.message}")
+        except (Exception, SystemExit) as error:
+            _log.debug("graphs.%s", name, exc_info=True)
+            problems.append(f"graphs.{name}: {type(error).__name__}: {error}")
+    if problems:
+        raise ProjectError("\n".join(problems))
+    return MappingProxyType(sources)
+
+
+def _find(where: str, folder: Path, roots: tuple[Path, ...]) -> Any:
+    module_name, _, attribute = where.rpartition(":")
+    if "/" in module_name or module_name.endswith(".py"):
+        module = _import_file((folder / module_name).resolve(), roots)
+    else:
+        module = importlib.import_module(module_name)
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        raise ProjectError(f"{module_name} defines no {attribute!r}") from None
+
+
+def _import_file(path: Path, roots: tuple[Path, ...]) -> ModuleType:
+    """Import under the name other modules use for it, so that its classes exist once."""
+    if not path.is_file():
+        raise ProjectError(f"{path} is no file")
+    for root in roots:
+        if path.is_relative_to(root):
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            if _origin(name) == path:
+                return importlib.import_module(name)
+    name = f"langgraph_durable_project_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _origin(module: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin).resolve() if spec is not None and spec.origin else None

@@ -1,0 +1,166 @@
+"""``langgraph.json`` as it stands: read, checked whole, nothing imported."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from langgraph_durable import env_file
+from langgraph_durable.errors import ProjectError
+from langgraph_durable.model import RecoveryStrategy
+from langgraph_durable.settings import strategy
+
+_BUILD = "only used to build images; ignored"
+_NOTICES = {
+    "python_version": _BUILD,
+    "node_version": _BUILD,
+    "api_version": _BUILD,
+    "base_image": _BUILD,
+    "image_distro": _BUILD,
+    "pip_config_file": _BUILD,
+    "pip_installer": _BUILD,
+    "source": _BUILD,
+    "dockerfile_lines": _BUILD,
+    "keep_pkg_tools": _BUILD,
+    "_INTERNAL_docker_tag": _BUILD,
+    "checkpointer": "the server's own Postgres checkpointer is used instead",
+    "store": "not supported yet; ignored",
+    "webhooks": "not supported yet; ignored",
+    "encryption": "not supported; data is stored as it is",
+    "priority": "not supported yet; ignored",
+    "ui": "not supported; ignored",
+}
+_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "$schema")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectConfig:
+    """A ``langgraph.json`` that was read and found to make sense; nothing is imported yet.
+
+    ``graphs`` maps a name to ``(where, description)``; ``notices`` are lines for the user.
+    """
+
+    folder: Path
+    graphs: Mapping[str, tuple[str, str | None]]
+    paths: tuple[Path, ...]
+    env: Mapping[str, str] = field(repr=False)
+    recovery: Mapping[str, RecoveryStrategy]
+    mount_prefix: str | None
+    notices: tuple[str, ...]
+
+
+def read_config(path: Path) -> ProjectConfig:
+    """What a ``langgraph.json`` says; ProjectError lists everything that is wrong with it."""
+    raw = _read(path)
+    problems: list[str] = []
+    folder = path.resolve().parent
+    config = ProjectConfig(
+        folder=folder,
+        graphs=_graphs(raw.get("graphs"), problems),
+        paths=_paths(raw.get("dependencies", ["."]), folder, problems),
+        env=_env(raw.get("env", {}), folder, problems),
+        recovery=_recovery(raw, problems),
+        mount_prefix=_mount_prefix(raw.get("http"), problems),
+        notices=tuple(_notices(raw)),
+    )
+    if raw.get("auth"):
+        problems.append("auth: not supported yet, and without it anyone could use this server")
+    if problems:
+        raise ProjectError("\n".join(f"{path.name}: {problem}" for problem in problems))
+    return config
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProjectError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ProjectError(f"{path}: not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise ProjectError(f"{path}: must be a JSON object")
+    return raw
+
+
+def _graphs(raw: Any, problems: list[str]) -> dict[str, tuple[str, str | None]]:
+    if not isinstance(raw, dict) or not raw:
+        problems.append('graphs: needed, such as {"agent": "./agent.py:graph"}')
+        return {}
+    found = {}
+    for name, entry in raw.items():
+        fields = entry if isinstance(entry, dict) else {"path": entry}
+        where, description = fields.get("path"), fields.get("description")
+        if not isinstance(where, str) or not all(where.rpartition(":")):
+            problems.append(f'graphs.{name}: must be "./file.py:name" or "package.module:name"')
+        elif where.rpartition(":")[0].endswith((".js", ".ts", ".mjs", ".mts", ".jsx", ".tsx")):
+            problems.append(f"graphs.{name}: JavaScript graphs cannot be run here")
+        else:
+            found[name] = (where, description)
+    return found
+
+
+def _paths(raw: Any, folder: Path, problems: list[str]) -> tuple[Path, ...]:
+    if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
+        problems.append("dependencies: must be a list of strings")
+        return (folder,)
+    local = {item: (folder / item).resolve() for item in raw if item.startswith(".")}
+    problems += [f"dependencies: {i} is no folder" for i, p in local.items() if not p.is_dir()]
+    return tuple(dict.fromkeys((*local.values(), folder)))
+
+
+def _env(raw: Any, folder: Path, problems: list[str]) -> dict[str, str]:
+    if isinstance(raw, dict):
+        return {str(name): str(value) for name, value in raw.items()}
+    if not isinstance(raw, str):
+        problems.append("env: must be an object or the path of a .env file")
+        return {}
+    try:
+        return env_file.parse((folder / raw).read_text(encoding="utf-8"), os.environ)
+    except OSError as error:
+        problems.append(f"env: {raw}: {error.strerror}")
+    except ValueError as error:
+        problems.append(f"env: {raw}: {error}")
+    return {}
+
+
+def _recovery(raw: dict[str, Any], problems: list[str]) -> dict[str, RecoveryStrategy]:
+    durable = raw.get("durable", {})
+    chosen = durable.get("recovery", {}) if isinstance(durable, dict) else None
+    if not isinstance(chosen, dict):
+        problems.append('durable: must be {"recovery": {"<graph>": "agent_session|event_log"}}')
+        return {}
+    found = {}
+    for name, text in chosen.items():
+        if name not in (raw.get("graphs") or {}):
+            problems.append(f"durable.recovery.{name}: no graph is called so")
+        try:
+            found[name] = strategy(str(text))
+        except ValueError as error:
+            problems.append(f"durable.recovery.{name}: {error}")
+    return found
+
+
+def _mount_prefix(http: Any, problems: list[str]) -> str | None:
+    if http is None:
+        return None
+    if not isinstance(http, dict):
+        problems.append("http: must be an object")
+        return None
+    prefix = http.get("mount_prefix")
+    return prefix.rstrip("/") if isinstance(prefix, str) else None
+
+
+def _notices(raw: dict[str, Any]) -> list[str]:
+    notices = [f"{key}: {notice}" for key, notice in _NOTICES.items() if key in raw]
+    notices += [f"{key}: unknown; ignored" for key in raw if key not in {*_NOTICES, *_ACTS}]
+    http = raw.get("http")
+    if isinstance(http, dict) and (rest := sorted(http.keys() - {"mount_prefix"})):
+        notices.append(f"http: {', '.join(rest)}: not supported yet; ignored")
+    packages = [d for d in raw.get("dependencies") or [] if not str(d).startswith(".")]
+    if packages:
+        notices.append(f"dependencies: not installed from here: {', '.join(map(str, packages))}")
+    return notices

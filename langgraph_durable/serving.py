@@ -1,0 +1,210 @@
+"""One server process: an engine, its app and a socket, from start to a graceful end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from langgraph_durable import __version__
+from langgraph_durable.errors import SettingsError
+from langgraph_durable.launch import Launch
+
+if TYPE_CHECKING:
+    from langgraph_durable.engine import DurableEngine
+
+_log = logging.getLogger(__name__)
+
+LAST_WORDS_SECONDS = 2.0
+"""What a connection has, after the engine has drained, to say its last bytes."""
+
+
+def serve(launch: Launch, options: argparse.Namespace) -> int:
+    """Serve until SIGTERM or Ctrl-C; blocking. Raises DurableError when it cannot start."""
+    listening = listen(options)
+    try:
+        asyncio.run(_serve(launch, listening, options))
+    finally:
+        launch.stop()
+    return 0
+
+
+def work(launch: Launch, options: argparse.Namespace) -> int:
+    """Execute runs until SIGTERM or Ctrl-C, without HTTP; blocking."""
+    try:
+        asyncio.run(_work(launch))
+    finally:
+        launch.stop()
+    return 0
+
+
+def listen(options: argparse.Namespace) -> socket.socket:
+    """The socket to serve on: inherited, or bound here. SettingsError when it is taken."""
+    if options.socket_fd is not None:
+        return socket.socket(fileno=options.socket_fd)
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((options.host, options.port))
+    except OSError as error:
+        listening.close()
+        where = f"{options.host}:{options.port}"
+        raise SettingsError(f"Cannot listen on {where}: {error.strerror}") from error
+    return listening
+
+
+async def _serve(launch: Launch, listening: socket.socket, options: argparse.Namespace) -> None:
+    engine = await asyncio.to_thread(launch.engine)
+    server = _server(engine, launch, options.log_level)
+    try:
+        await engine.start()
+        server.when_ready = lambda: _tell_ready(launch, listening, options)
+        with _stopping(engine, server):
+            await server.serve([listening])
+    finally:
+        await engine.stop()
+
+
+async def _work(launch: Launch) -> None:
+    engine = await asyncio.to_thread(launch.engine)
+    stopped = asyncio.Event()
+    try:
+        await engine.start()
+        _say(f"worker ready in {launch.seconds:.1f} s, {launch.database_name}")
+        with _signals(stopped.set):
+            await stopped.wait()
+            await engine.stop()
+    finally:
+        await engine.stop()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells when it is ready and leaves signals to us.
+
+    Its own handling ends the process by the signal before the database is stopped.
+    """
+
+    when_ready: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and self.when_ready is not None:
+            self.when_ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _server(engine: DurableEngine, launch: Launch, log_level: str) -> _Server:
+    # By name: the engine knows no HTTP, and this is its one way to the front door.
+    app: Any = import_module("protocol_adapter.app").create_app(engine)
+    grace = launch.settings.shutdown_grace_seconds + LAST_WORDS_SECONDS
+    config = uvicorn.Config(
+        app,
+        http="httptools" if find_spec("httptools") else "h11",
+        ws="none",
+        lifespan="on",
+        proxy_headers=False,
+        server_header=False,
+        access_log=log_level == "debug",
+        log_config=None,
+        timeout_graceful_shutdown=max(1, round(grace)),
+    )
+    return _Server(config)
+
+
+@contextlib.contextmanager
+def _stopping(engine: DurableEngine, server: _Server) -> Iterator[None]:
+    """While inside, a signal drains the engine and lets the server go with it."""
+    draining: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        draining.append(asyncio.ensure_future(_drain(engine.stop)))
+        server.should_exit = True
+
+    with _signals(stop):
+        yield
+
+
+async def _drain(stop: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await stop()
+    except Exception:
+        _log.exception("the engine did not stop cleanly")
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """The first SIGTERM or SIGINT calls ``stop``; the next ends the process at once."""
+    loop = asyncio.get_running_loop()
+    asked: list[int] = []
+
+    def received(number: int) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            os._exit(128 + number)
+        stop()
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    for number in numbers:
+        loop.add_signal_handler(number, received, number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _tell_ready(launch: Launch, listening: socket.socket, options: argparse.Namespace) -> None:
+    for part, seconds in launch.took.items():
+        _log.debug("%s took %.2f s", part, seconds)
+    if options.parent_fd is not None:
+        _join_parent(options.parent_fd)
+        return
+    host, port = listening.getsockname()[:2]
+    _say(ready_message(launch, host, port))
+
+
+def _join_parent(descriptor: int) -> None:
+    """Tell the supervisor that we serve; when it dies, however, we stop."""
+    parent = socket.socket(fileno=descriptor)
+    parent.sendall(b"ready")
+
+    def watch() -> None:
+        parent.recv(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+def ready_message(launch: Launch, host: str, port: int) -> str:
+    """Where to go, and one line to paste."""
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+    url = f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+    url += launch.settings.mount_prefix
+    graph = next(iter(launch.config.graphs))
+    body = f'{{"model": "{graph}", "input": "wait 5", "stream": true}}'
+    return (
+        f"langgraph-durable {__version__} ready in {launch.seconds:.1f} s,"
+        f" {launch.database_name}\n"
+        f"  LangGraph  {url}\n"
+        f"  Responses  {url}/v1/responses\n"
+        f"  try        curl -N {url}/v1/responses -d '{body}'"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

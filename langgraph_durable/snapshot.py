@@ -1,0 +1,125 @@
+"""Reading a checkpoint for decisions and for clients."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.pregel import Pregel
+from langgraph.types import Interrupt, StateSnapshot
+
+from langgraph_durable.recovery import Head, Task
+
+NULL_TASK = str(uuid.UUID(int=0))
+
+Graph = Pregel[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The newest checkpoint of a thread: what recovery needs, and LangGraph's own view."""
+
+    head: Head
+    state: StateSnapshot
+
+
+async def read_head(
+    graph: Graph,
+    saver: BaseCheckpointSaver[Any],
+    config: RunnableConfig,
+    *,
+    run_id: str,
+    baseline: str | None,
+    checkpoint: Mapping[str, Any] | None,
+) -> Reading:
+    """Read the newest checkpoint, or the request's own while the newest is not this run's."""
+    found = await saver.aget_tuple(config)
+    mine = (
+        found is not None
+        and found.checkpoint["id"] != baseline
+        and found.metadata.get("run_id") == run_id
+    )
+    if checkpoint and not mine:
+        config = at_checkpoint(config, checkpoint)
+        state = await graph.aget_state(config)
+        head = _head(found, state, ())
+        return Reading(head=head, state=state)
+    state = await graph.aget_state(config)
+    return Reading(head=_head(found, state, await _last_nodes(saver, found)), state=state)
+
+
+def at_checkpoint(config: RunnableConfig, checkpoint: Mapping[str, Any]) -> RunnableConfig:
+    """``config`` at a checkpoint a client named, whatever thread id the client put there."""
+    names = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
+    place = {k: checkpoint[k] for k in names if checkpoint.get(k) is not None}
+    return {**config, "configurable": {**config.get("configurable", {}), **place}}
+
+
+def _head(found: CheckpointTuple | None, state: StateSnapshot, last: Sequence[str]) -> Head:
+    if found is None:
+        return Head()
+    return Head(
+        checkpoint_id=found.checkpoint["id"],
+        run_id=found.metadata.get("run_id"),
+        tasks=[
+            Task(
+                name=t.name,
+                error=str(t.error) if t.error is not None else None,
+                finished=t.result is not None,
+                asks=bool(t.interrupts),
+            )
+            for t in state.tasks
+        ],
+        next=state.next,
+        questions={i.id for i in state.interrupts},
+        null_writes=sum(1 for w in found.pending_writes or () if w[0] == NULL_TASK),
+        last_nodes=last,
+    )
+
+
+async def _last_nodes(
+    saver: BaseCheckpointSaver[Any], found: CheckpointTuple | None
+) -> Sequence[str]:
+    """The nodes that ran in the step which led to this checkpoint."""
+    if found is None or found.parent_config is None:
+        return ()
+    parent = await saver.aget_tuple(found.parent_config)
+    before = parent.checkpoint["versions_seen"] if parent else {}
+    seen = found.checkpoint["versions_seen"]
+    return [node for node in seen if seen[node] != before.get(node) and node != "__interrupt__"]
+
+
+def output_values(graph: Graph, values: Any) -> Any:
+    """What the graph would stream as its ``values`` from a whole state."""
+    channels = graph.output_channels
+    if isinstance(channels, str):
+        return values.get(channels) if isinstance(values, dict) else values
+    if not isinstance(values, dict):
+        return values
+    return {name: values[name] for name in channels if name in values}
+
+
+def question(interrupt: Interrupt) -> dict[str, Any]:
+    """A question as threads and states list it."""
+    return {"id": interrupt.id, "value": interrupt.value}
+
+
+def questions_by_task(state: StateSnapshot) -> dict[str, list[dict[str, Any]]]:
+    """Open questions by task id."""
+    return {t.id: [question(i) for i in t.interrupts] for t in state.tasks if t.interrupts}
+
+
+def pending_tool_calls(values: Any) -> list[str]:
+    """Ids of the newest AI message's tool calls that no tool message answers yet."""
+    messages = values.get("messages") if isinstance(values, dict) else None
+    if not isinstance(messages, list):
+        return []
+    answered = {getattr(m, "tool_call_id", None) for m in messages}
+    for message in reversed(messages):
+        if calls := getattr(message, "tool_calls", None):
+            return [c["id"] for c in calls if c["id"] not in answered]
+    return []

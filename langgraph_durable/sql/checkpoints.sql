@@ -1,0 +1,81 @@
+-- entry --
+-- What stands on a checkpoint thread before a run touches it: head, greatest id, pending writes
+-- on the newest checkpoint of each namespace (whole rows where LangGraph overwrites in place).
+WITH head AS (
+    SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id
+    FROM checkpoints WHERE thread_id = %(thread_id)s
+    ORDER BY checkpoint_ns, checkpoint_id DESC
+)
+SELECT
+    (SELECT checkpoint_id FROM head WHERE checkpoint_ns = '') AS head,
+    (SELECT max(checkpoint_id) FROM head) AS greatest,
+    (SELECT json_agg(json_build_object(
+        'ns', w.checkpoint_ns, 'checkpoint_id', w.checkpoint_id, 'task_id', w.task_id,
+        'idx', w.idx, 'task_path', w.task_path, 'channel', w.channel, 'type', w.type,
+        'blob', CASE WHEN w.idx < 0 THEN encode(w.blob, 'hex') END))
+     FROM checkpoint_writes w JOIN head h
+        ON h.checkpoint_ns = w.checkpoint_ns AND h.checkpoint_id = w.checkpoint_id
+     WHERE w.thread_id = %(thread_id)s) AS pending
+
+-- greatest --
+-- The newest checkpoint id of a thread in all namespaces.
+SELECT max(checkpoint_id) AS greatest FROM checkpoints WHERE thread_id = %(thread_id)s
+
+-- copy_checkpoints --
+-- A rotation starts from everything that was there when the run began.
+INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,
+                         checkpoint, metadata)
+SELECT %(name)s, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata
+FROM checkpoints WHERE thread_id = %(source)s AND checkpoint_id <= %(greatest)s
+ON CONFLICT DO NOTHING
+
+-- copy_blobs --
+-- The channel values those checkpoints name.
+INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+SELECT DISTINCT %(name)s, b.checkpoint_ns, b.channel, b.version, b.type, b.blob
+FROM checkpoints c
+CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v
+JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns
+    AND b.channel = v.key AND b.version = v.value
+WHERE c.thread_id = %(source)s AND c.checkpoint_id <= %(greatest)s
+ON CONFLICT DO NOTHING
+
+-- copy_writes --
+-- Finished history whole; of the checkpoints the run began on, only what was there then.
+INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                               channel, type, blob)
+SELECT %(name)s, w.checkpoint_ns, w.checkpoint_id, w.task_id, w.task_path, w.idx,
+       coalesce(p.channel, w.channel), coalesce(p.type, w.type),
+       coalesce(decode(p.blob, 'hex'), w.blob)
+FROM checkpoint_writes w
+LEFT JOIN json_to_recordset(%(pending)s::json) AS p (
+        ns text, checkpoint_id text, task_id text, idx integer, task_path text,
+        channel text, type text, blob text)
+    ON p.ns = w.checkpoint_ns AND p.checkpoint_id = w.checkpoint_id
+    AND p.task_id = w.task_id AND p.idx = w.idx
+WHERE w.thread_id = %(source)s AND w.checkpoint_id <= %(greatest)s
+  AND (p.task_id IS NOT NULL OR NOT EXISTS (
+        SELECT 1 FROM (
+            SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id
+            FROM checkpoints WHERE thread_id = %(source)s AND checkpoint_id <= %(greatest)s
+            ORDER BY checkpoint_ns, checkpoint_id DESC) h
+        WHERE h.checkpoint_ns = w.checkpoint_ns AND h.checkpoint_id = w.checkpoint_id))
+ON CONFLICT DO NOTHING
+
+-- delete_checkpoints --
+-- One of LangGraph's three tables at a time.
+DELETE FROM checkpoints WHERE thread_id = ANY(%(ids)s)
+
+-- delete_blobs --
+-- Channel values of deleted threads.
+DELETE FROM checkpoint_blobs WHERE thread_id = ANY(%(ids)s)
+
+-- delete_writes --
+-- Pending writes of deleted threads.
+DELETE FROM checkpoint_writes WHERE thread_id = ANY(%(ids)s)
+
+-- exists --
+-- Does a thread have this checkpoint?
+SELECT 1 FROM checkpoints
+WHERE thread_id = %(thread_id)s AND checkpoint_ns = %(namespace)s
+  AND checkpoint_id = %(checkpoint_id)s

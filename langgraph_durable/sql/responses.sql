@@ -1,0 +1,19 @@
+-- save --
+-- The terminal object is stored once; whoever comes second reads the first.
+INSERT INTO responses AS held (response_id, run_id, terminal)
+VALUES (%(response_id)s, %(run_id)s, %(terminal)s)
+ON CONFLICT (run_id) DO UPDATE SET terminal = coalesce(held.terminal, EXCLUDED.terminal)
+RETURNING terminal
+
+-- stored --
+-- The stored terminal object.
+SELECT terminal FROM responses WHERE response_id = %(response_id)s AND NOT deleted
+
+-- delete --
+-- Hide a response; its run stays for the other door.
+INSERT INTO responses (response_id, run_id, deleted) VALUES (%(response_id)s, %(run_id)s, true)
+ON CONFLICT (run_id) DO UPDATE SET deleted = true, terminal = NULL
+
+-- deleted --
+-- Is the response hidden?
+SELECT deleted FROM responses WHERE run_id = %(run_id)s

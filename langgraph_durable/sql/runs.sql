@@ -1,0 +1,139 @@
+-- insert --
+-- A new run waits in its thread's order.
+INSERT INTO runs (run_id, thread_id, ticket, assistant_id, graph_id, strategy, multitask,
+                  temporary, metadata, request, answer, next_seq)
+VALUES (%(run_id)s, %(thread_id)s, %(ticket)s, %(assistant_id)s, %(graph_id)s, %(strategy)s,
+        %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s, 1)
+
+-- get --
+-- One run as its readers see it.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.run_id = %(run_id)s
+
+-- of_thread --
+-- A thread's runs, newest first.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.thread_id = %(thread_id)s
+  AND (%(status)s::text IS NULL OR r.status = %(status)s)
+ORDER BY r.ticket DESC
+LIMIT %(limit)s OFFSET %(offset)s
+
+-- open_of_thread --
+-- How many runs of a thread wait or run.
+SELECT count(*) AS n FROM runs WHERE thread_id = %(thread_id)s AND status IN ('pending', 'running')
+
+-- claim --
+-- Take due runs and abandoned runs alike. Both the run and its thread are locked: "busy" lives
+-- in the thread row, and only a thread's oldest due run is a candidate. A run on its last strike
+-- is taken only by an idle worker, where it can hurt nobody else.
+WITH candidate AS (
+    SELECT r.run_id, r.thread_id, r.status AS was,
+           CASE WHEN r.status = 'pending' THEN r.crashes
+                WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
+                ELSE r.crashes + 1 END AS strikes
+    FROM runs r JOIN threads t ON t.thread_id = r.thread_id
+    WHERE r.graph_id = ANY(%(graphs)s)
+      AND r.cancel_action IS NULL
+      AND (
+        (r.status = 'running' AND r.lease_expires_at <= clock_timestamp())
+        OR (r.status = 'pending' AND r.available_at <= clock_timestamp()
+            AND (t.active_run_id = r.run_id
+                 OR (t.active_run_id IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM runs older
+                    WHERE older.thread_id = r.thread_id AND older.ticket < r.ticket
+                      AND older.status = 'pending'
+                      AND older.available_at <= clock_timestamp()))))
+      )
+      AND CASE WHEN r.status = 'pending' THEN r.crashes
+               WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
+               ELSE r.crashes + 1 END
+          < CASE WHEN %(idle)s THEN %(max_attempts)s ELSE greatest(%(max_attempts)s - 1, 1) END
+    ORDER BY r.available_at, r.run_id
+    LIMIT %(slots)s
+    FOR UPDATE OF r, t SKIP LOCKED
+), busy AS (
+    UPDATE threads t SET active_run_id = c.run_id, status = 'busy', updated_at = now()
+    FROM candidate c WHERE t.thread_id = c.thread_id
+    RETURNING t.thread_id, t.checkpoint_thread_id, t.rotation
+)
+UPDATE runs r
+SET status = 'running', attempt = r.attempt + 1, crashes = c.strikes, fruitful = false,
+    worker_id = %(worker_id)s,
+    lease_expires_at = clock_timestamp() + make_interval(secs => %(lease_seconds)s),
+    started_at = coalesce(r.started_at, now()), updated_at = now()
+FROM candidate c JOIN busy b ON b.thread_id = c.thread_id
+WHERE r.run_id = c.run_id
+RETURNING r.run_id, r.thread_id, r.graph_id, r.assistant_id, r.attempt, r.crashes, r.strategy,
+    r.next_seq, r.request, r.answer, r.entry, r.metadata, r.created_at,
+    c.was, b.checkpoint_thread_id, b.rotation
+
+-- abandoned_for_good --
+-- Abandoned runs that nobody may try again: cancelled by a person, or out of attempts.
+SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful
+FROM runs r JOIN threads t ON t.thread_id = r.thread_id
+WHERE r.status = 'running' AND r.lease_expires_at <= clock_timestamp()
+  AND (r.cancel_action IS NOT NULL
+       OR (r.crashes + 1 >= %(max_attempts)s
+           AND NOT (r.fruitful AND r.strategy = 'agent_session')))
+ORDER BY r.thread_id, r.run_id
+LIMIT 50
+FOR UPDATE OF r, t SKIP LOCKED
+
+-- end_unowned --
+-- End a run on nobody's behalf; the number advances, so whoever thinks to own it is fenced out.
+UPDATE runs
+SET status = %(status)s, error = %(error)s, attempt = attempt + 1, crashes = %(crashes)s,
+    next_seq = next_seq + 1, output = coalesce(output, %(output)s),
+    worker_id = NULL, lease_expires_at = NULL, finished_at = now(), updated_at = now()
+WHERE run_id = %(run_id)s
+
+-- request_cancel --
+-- A durable wish; the owner reads it with its next heartbeat or by notification.
+UPDATE runs SET cancel_action = coalesce(cancel_action, %(action)s), updated_at = now()
+WHERE run_id = %(run_id)s
+
+-- lock --
+-- A run under its thread's lock.
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action
+FROM runs WHERE run_id = %(run_id)s FOR NO KEY UPDATE
+
+-- delete --
+-- Forget a finished run and its log.
+DELETE FROM runs WHERE run_id = %(run_id)s
+
+-- renew --
+-- The heartbeat: exactly the attempts being executed, in key order, around rows being written.
+WITH held AS (
+    SELECT r.run_id
+    FROM runs r JOIN unnest(%(run_ids)s::uuid[], %(attempts)s::integer[]) AS w (run_id, attempt)
+        ON r.run_id = w.run_id AND r.attempt = w.attempt
+    WHERE r.status = 'running'
+    ORDER BY r.run_id
+    FOR NO KEY UPDATE OF r SKIP LOCKED
+)
+UPDATE runs r
+SET lease_expires_at = clock_timestamp() + make_interval(secs => %(lease_seconds)s)
+FROM held WHERE r.run_id = held.run_id
+
+-- standing --
+-- Who owns these runs now, and does a person want them stopped; a plain read that never waits.
+SELECT run_id, attempt, status, cancel_action FROM runs WHERE run_id = ANY(%(run_ids)s::uuid[])
+
+-- hand_back --
+-- Give up attempts of a worker that is alive: no strike, due at once.
+WITH mine AS (
+    SELECT r.run_id
+    FROM runs r JOIN unnest(%(run_ids)s::uuid[], %(attempts)s::integer[]) AS w (run_id, attempt)
+        ON r.run_id = w.run_id AND r.attempt = w.attempt
+    WHERE r.status = 'running'
+    ORDER BY r.run_id
+    FOR UPDATE OF r
+)
+UPDATE runs r
+SET status = 'pending', worker_id = NULL, lease_expires_at = NULL,
+    crashes = CASE WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0 ELSE r.crashes END,
+    available_at = now(), updated_at = now()
+FROM mine WHERE r.run_id = mine.run_id
+RETURNING r.run_id

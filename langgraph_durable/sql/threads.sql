@@ -1,0 +1,91 @@
+-- resolve --
+-- The public id behind an id or an alias.
+SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s
+UNION ALL
+SELECT thread_id FROM thread_aliases WHERE alias = %(thread_id)s
+LIMIT 1
+
+-- get --
+-- A thread by its id or by any alias.
+SELECT * FROM threads
+WHERE thread_id = coalesce(
+    (SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s),
+    (SELECT thread_id FROM thread_aliases WHERE alias = %(thread_id)s))
+
+-- lock --
+-- A thread under its lock: submit, cancel, update_state and delete exclude each other here.
+SELECT * FROM threads WHERE thread_id = %(thread_id)s FOR NO KEY UPDATE
+
+-- insert --
+-- A new thread; nothing when the id is taken.
+INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary)
+VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s)
+ON CONFLICT DO NOTHING
+RETURNING *
+
+-- take_ticket --
+-- A run joins the thread's queue.
+UPDATE threads
+SET next_ticket = next_ticket + 1, status = 'busy', expires_at = NULL, updated_at = now(),
+    metadata = %(metadata)s || metadata || jsonb_build_object(
+        'graph_id', %(graph_id)s::text, 'assistant_id', %(assistant_id)s::text),
+    config = %(config)s
+WHERE thread_id = %(thread_id)s
+
+-- merge_metadata --
+-- Keys given replace keys held.
+UPDATE threads SET metadata = metadata || %(metadata)s, updated_at = now()
+WHERE thread_id = %(thread_id)s RETURNING *
+
+-- settle --
+-- After a run that ended without its owner.
+UPDATE threads t
+SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_run_id END,
+    status = CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = t.thread_id
+                                 AND r.status IN ('pending', 'running')) THEN 'busy'
+                  ELSE %(status)s END,
+    error = %(error)s, updated_at = now(), state_updated_at = now(),
+    expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
+WHERE t.thread_id = %(thread_id)s
+
+-- set_state --
+-- The thread row after its state was edited by hand.
+UPDATE threads
+SET "values" = %(values)s, interrupts = %(interrupts)s, status = %(status)s,
+    error = NULL, updated_at = now(), state_updated_at = now()
+WHERE thread_id = %(thread_id)s
+
+-- delete --
+-- The thread with runs, logs and aliases; checkpoints go by `delete_checkpoints`.
+DELETE FROM threads WHERE thread_id = %(thread_id)s
+
+-- checkpoint_threads --
+-- Every checkpoint thread a thread ever used.
+SELECT checkpoint_thread_id AS id FROM threads WHERE thread_id = %(thread_id)s
+UNION SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s
+UNION SELECT alias FROM thread_aliases WHERE thread_id = %(thread_id)s
+
+-- expired --
+-- Temporary threads whose last run ended long enough ago.
+SELECT thread_id FROM threads
+WHERE expires_at <= now() AND temporary AND active_run_id IS NULL
+  AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = threads.thread_id
+                    AND r.status IN ('pending', 'running'))
+ORDER BY thread_id LIMIT 50
+FOR UPDATE SKIP LOCKED
+
+-- taken --
+-- Which of these names belong to anybody already.
+SELECT name FROM unnest(%(names)s::text[]) AS n (name)
+WHERE EXISTS (SELECT 1 FROM threads t WHERE t.thread_id = n.name OR t.checkpoint_thread_id = n.name)
+   OR EXISTS (SELECT 1 FROM thread_aliases a WHERE a.alias = n.name)
+
+-- rotate --
+-- From now on the thread goes by a new checkpoint thread.
+UPDATE threads SET checkpoint_thread_id = %(name)s, rotation = %(rotation)s, updated_at = now()
+WHERE thread_id = %(thread_id)s
+
+-- add_alias --
+-- The rotated id reaches the thread too.
+INSERT INTO thread_aliases (alias, thread_id) VALUES (%(name)s, %(thread_id)s)
+ON CONFLICT (alias) DO NOTHING

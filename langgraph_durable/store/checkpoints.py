@@ -1,0 +1,37 @@
+"""What the engine itself reads of LangGraph's tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from langgraph_durable.postgres import Row
+from langgraph_durable.sql import statements
+
+_SQL = statements("checkpoints")
+
+
+async def entry(conn: AsyncConnection[Row], thread_id: str) -> dict[str, Any]:
+    """What stands on a checkpoint thread before a run touches it.
+
+    ``head`` and ``greatest`` are checkpoint ids or None; ``pending`` lists the pending writes on
+    the newest checkpoint of each namespace, whole rows where ``idx`` is negative.
+    """
+    row = await (await conn.execute(_SQL["entry"], {"thread_id": thread_id})).fetchone()
+    assert row is not None
+    return {"head": row["head"], "greatest": row["greatest"], "pending": row["pending"] or []}
+
+
+async def greatest(conn: AsyncConnection[Row], thread_id: str) -> str | None:
+    """The newest checkpoint id of a thread in all namespaces."""
+    row = await (await conn.execute(_SQL["greatest"], {"thread_id": thread_id})).fetchone()
+    return row["greatest"] if row else None
+
+
+async def exists(
+    conn: AsyncConnection[Row], thread_id: str, namespace: str, checkpoint_id: str
+) -> bool:
+    """Does a thread have this checkpoint?"""
+    place = {"thread_id": thread_id, "namespace": namespace, "checkpoint_id": checkpoint_id}
+    return await (await conn.execute(_SQL["exists"], place)).fetchone() is not None

@@ -1,0 +1,63 @@
+"""Logs as their readers see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from langgraph_durable.model import Cursor, Event
+from langgraph_durable.postgres import Row
+from langgraph_durable.serde import decode
+from langgraph_durable.sql import statements
+
+_SQL = statements("events")
+
+
+async def after(
+    conn: AsyncConnection[Row], run_id: str, cursor: Cursor, limit: int
+) -> list[Event]:
+    """A page of committed events behind a cursor, in order."""
+    rows = await conn.execute(
+        _SQL["after"], {"run_id": run_id, "after": cursor, "limit": limit}
+    )
+    return [Event(**(row | {"run_id": run_id})) for row in await rows.fetchall()]
+
+
+async def whole(conn: AsyncConnection[Row], run_id: str) -> list[Event]:
+    """A run's log from the beginning."""
+    return await after(conn, run_id, Cursor(-1), 10_000_000)
+
+
+async def append_one(
+    conn: AsyncConnection[Row], run_id: str, *, seq: int, attempt: int, name: str, data: str
+) -> None:
+    """One event by whoever holds the run's row lock."""
+    await conn.execute(
+        _SQL["append_one"],
+        {"run_id": run_id, "seq": seq, "attempt": attempt, "name": name, "data": data},
+    )
+
+
+class Marks:
+    """What a log already holds: task ids with a result, checkpoint ids, asked question ids."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.results = {r["task_id"] for r in rows if r["name"].startswith("updates")}
+        self.task_starts = {r["task_id"] for r in rows if r["starts"]}
+        self.checkpoints = {(r["name"], r["checkpoint_id"]) for r in rows if r["checkpoint_id"]}
+        self.questions = {
+            q["id"] for r in rows if r["questions"] for q in _questions(r["questions"])
+        }
+
+
+def _questions(data: str) -> list[dict[str, Any]]:
+    part = decode(data)
+    found = part.get("__interrupt__") if isinstance(part, dict) else None
+    return [q for q in found or [] if isinstance(q, dict) and "id" in q]
+
+
+async def marks(conn: AsyncConnection[Row], run_id: str) -> Marks:
+    """What healing must not append twice."""
+    rows = await conn.execute(_SQL["marks"], {"run_id": run_id})
+    return Marks(await rows.fetchall())

@@ -1,0 +1,42 @@
+"""The Responses door's own records: one terminal object per run, stored once."""
+
+from __future__ import annotations
+
+from psycopg import AsyncConnection
+
+from langgraph_durable.postgres import Row
+from langgraph_durable.sql import statements
+
+_SQL = statements("responses")
+
+
+async def save(
+    conn: AsyncConnection[Row], response_id: str, *, run_id: str, terminal: str
+) -> str:
+    """Store a terminal object unless one is there; answers the stored one."""
+    row = await (
+        await conn.execute(
+            _SQL["save"], {"response_id": response_id, "run_id": run_id, "terminal": terminal}
+        )
+    ).fetchone()
+    assert row is not None
+    return str(row["terminal"])
+
+
+async def stored(conn: AsyncConnection[Row], response_id: str) -> str | None:
+    """The stored terminal object."""
+    row = await (
+        await conn.execute(_SQL["stored"], {"response_id": response_id})
+    ).fetchone()
+    return row["terminal"] if row else None
+
+
+async def delete(conn: AsyncConnection[Row], response_id: str, run_id: str) -> None:
+    """Hide a response; its run stays."""
+    await conn.execute(_SQL["delete"], {"response_id": response_id, "run_id": run_id})
+
+
+async def deleted(conn: AsyncConnection[Row], run_id: str) -> bool:
+    """Is the response hidden?"""
+    row = await (await conn.execute(_SQL["deleted"], {"run_id": run_id})).fetchone()
+    return bool(row and row["deleted"])

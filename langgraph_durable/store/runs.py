@@ -1,0 +1,225 @@
+"""Runs: what clients submit, cancel and read, and what workers claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from langgraph_durable.errors import RunNotFound
+from langgraph_durable.model import RecoveryStrategy, Run, RunStatus
+from langgraph_durable.postgres import Row
+from langgraph_durable.serde import decode, encode
+from langgraph_durable.sql import statements
+from langgraph_durable.store import events
+from langgraph_durable.store.threads import jsonb
+
+_SQL = statements("runs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One attempt, just won: the run, its number, and what the thread looked like.
+
+    ``was`` is the status before: ``running`` means the last owner crashed, ``pending`` that the
+    run is new or was handed back. ``answer`` and ``entry`` are JSON text or None.
+    """
+
+    run_id: str
+    thread_id: str
+    graph_id: str
+    assistant_id: str
+    attempt: int
+    crashes: int
+    strategy: RecoveryStrategy
+    next_seq: int
+    request: dict[str, Any]
+    metadata: dict[str, Any]
+    answer: dict[str, Any] | None
+    entry: dict[str, Any] | None
+    was: RunStatus
+    checkpoint_thread_id: str
+    rotation: int
+    created_at: datetime
+
+
+def as_run(row: Row) -> Run:
+    """A row as its readers see it."""
+    fields = {name: row[name] for name in Run.__slots__ if name in row}
+    return Run(
+        **fields
+        | {
+            "run_id": str(row["run_id"]),
+            "status": RunStatus(row["status"]),
+            "strategy": RecoveryStrategy(row["strategy"]),
+            "request": decode(row["request"]),
+            "error": decode(row["error"]) if row["error"] else None,
+        }
+    )
+
+
+def _as_claim(row: Row) -> Claim:
+    return Claim(
+        **row
+        | {
+            "run_id": str(row["run_id"]),
+            "strategy": RecoveryStrategy(row["strategy"]),
+            "was": RunStatus(row["was"]),
+            "request": decode(row["request"]),
+            "answer": decode(row["answer"]) if row["answer"] else None,
+            "entry": decode(row["entry"]) if row["entry"] else None,
+        }
+    )
+
+
+async def insert(conn: AsyncConnection[Row], run: Mapping[str, Any]) -> None:
+    """A pending run and the first event of its log."""
+    await conn.execute(_SQL["insert"], dict(run) | {"metadata": jsonb(run["metadata"])})
+    await events.append_one(
+        conn,
+        run["run_id"],
+        seq=0,
+        attempt=0,
+        name="created",
+        data=encode({"run_id": run["run_id"]}),
+    )
+
+
+async def get(conn: AsyncConnection[Row], run_id: str) -> Run:
+    """Raises RunNotFound."""
+    row = await (await conn.execute(_SQL["get"], {"run_id": run_id})).fetchone()
+    if row is None:
+        raise RunNotFound
+    return as_run(row)
+
+
+async def lock(conn: AsyncConnection[Row], run_id: str) -> Row:
+    """A run's row, locked until commit; its thread must be locked before. Raises RunNotFound."""
+    row = await (await conn.execute(_SQL["lock"], {"run_id": run_id})).fetchone()
+    if row is None:
+        raise RunNotFound
+    return row
+
+
+async def of_thread(
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    *,
+    limit: int = 10,
+    offset: int = 0,
+    status: str | None = None,
+) -> list[Run]:
+    """A thread's runs, newest first."""
+    rows = await conn.execute(
+        _SQL["of_thread"],
+        {"thread_id": thread_id, "limit": limit, "offset": offset, "status": status},
+    )
+    return [as_run(r) for r in await rows.fetchall()]
+
+
+async def open_of_thread(conn: AsyncConnection[Row], thread_id: str) -> int:
+    """How many runs of a thread wait or run."""
+    row = await (await conn.execute(_SQL["open_of_thread"], {"thread_id": thread_id})).fetchone()
+    assert row is not None
+    return int(row["n"])
+
+
+async def claim(
+    conn: AsyncConnection[Row],
+    *,
+    worker_id: str,
+    graphs: Sequence[str],
+    slots: int,
+    idle: bool,
+    max_attempts: int,
+    lease_seconds: float,
+) -> list[Claim]:
+    """Start up to ``slots`` attempts for a worker; nothing else starts one."""
+    rows = await conn.execute(
+        _SQL["claim"],
+        {
+            "worker_id": worker_id,
+            "graphs": list(graphs),
+            "slots": slots,
+            "idle": idle,
+            "max_attempts": max_attempts,
+            "lease_seconds": lease_seconds,
+        },
+    )
+    return [_as_claim(r) for r in await rows.fetchall()]
+
+
+async def abandoned_for_good(conn: AsyncConnection[Row], max_attempts: int) -> list[Row]:
+    """Locked rows of abandoned runs that are cancelled or out of attempts."""
+    rows = await conn.execute(_SQL["abandoned_for_good"], {"max_attempts": max_attempts})
+    return await rows.fetchall()
+
+
+async def end_unowned(
+    conn: AsyncConnection[Row],
+    run: Row,
+    *,
+    status: RunStatus,
+    error: Mapping[str, str] | None,
+    crashes: int,
+) -> None:
+    """End a locked run that nobody executes: status, number and terminal event."""
+    run_id = str(run["run_id"])
+    await events.append_one(
+        conn,
+        run_id,
+        seq=run["next_seq"],
+        attempt=run["attempt"] + 1,
+        name="end",
+        data=end_data(status, error),
+    )
+    await conn.execute(
+        _SQL["end_unowned"],
+        {
+            "run_id": run_id,
+            "status": status,
+            "error": encode(error) if error else None,
+            "crashes": crashes,
+            "output": None,
+        },
+    )
+
+
+def end_data(
+    status: RunStatus,
+    error: Mapping[str, str] | None,
+    questions: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The payload of the terminal event."""
+    return encode({"status": status, "error": error, "interrupts": list(questions)})
+
+
+async def request_cancel(conn: AsyncConnection[Row], run_id: str, action: str) -> None:
+    """Record that a person wants the run stopped."""
+    await conn.execute(_SQL["request_cancel"], {"run_id": run_id, "action": action})
+
+
+async def delete(conn: AsyncConnection[Row], run_id: str) -> None:
+    """Forget a finished run and its log."""
+    await conn.execute(_SQL["delete"], {"run_id": run_id})
+
+
+async def announce_end(conn: AsyncConnection[Row], run_id: str) -> None:
+    """Hint to every follower that a run ended without its owner; heard at commit."""
+    await conn.execute(
+        "SELECT pg_notify('langgraph_durable', %s), pg_notify('langgraph_durable', 'work')",
+        (f"events {run_id},{run_id} end",),
+    )
+
+
+async def announce_work(conn: AsyncConnection[Row]) -> None:
+    """Hint to every worker that something is due; heard at commit."""
+    await conn.execute("SELECT pg_notify('langgraph_durable', 'work')")
+
+
+async def announce_cancel(conn: AsyncConnection[Row], run_id: str) -> None:
+    """Hint to the owner that a person wants the run stopped; heard at commit."""
+    await conn.execute("SELECT pg_notify('langgraph_durable', %s)", (f"cancel {run_id}",))

@@ -1,0 +1,234 @@
+"""Threads: one row for ever per public id; aliases reach it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psycopg import AsyncConnection, sql
+from psycopg.types.json import Jsonb
+
+from langgraph_durable.errors import ThreadExists, ThreadNotFound
+from langgraph_durable.model import Thread, ThreadStatus
+from langgraph_durable.postgres import Row
+from langgraph_durable.serde import clean, decode, encode
+from langgraph_durable.sql import statements
+
+_SQL = statements("threads")
+_CHECKPOINTS = statements("checkpoints")
+
+SORTABLE = ("thread_id", "status", "created_at", "updated_at", "state_updated_at")
+
+
+def jsonb(value: Any) -> Jsonb:
+    """A JSON parameter that Postgres takes, whatever strings are in it."""
+    return Jsonb(clean(dict(value)), dumps=encode)
+
+
+def as_thread(row: Row) -> Thread:
+    """A row as its readers see it."""
+    fields = {name: row[name] for name in Thread.__slots__ if name in row}
+    return Thread(
+        **fields
+        | {
+            "status": ThreadStatus(row["status"]),
+            "interrupts": decode(row["interrupts"]),
+            "error": decode(row["error"]) if row["error"] else None,
+        }
+    )
+
+
+async def get(conn: AsyncConnection[Row], thread_id: str) -> Thread:
+    """By id or alias. Raises ThreadNotFound."""
+    row = await (await conn.execute(_SQL["get"], {"thread_id": thread_id})).fetchone()
+    if row is None:
+        raise ThreadNotFound
+    return as_thread(row)
+
+
+async def lock(conn: AsyncConnection[Row], thread_id: str) -> Row:
+    """The row of a public id or alias, locked until commit. Raises ThreadNotFound."""
+    found = await (await conn.execute(_SQL["resolve"], {"thread_id": thread_id})).fetchone()
+    if found is not None:
+        row = await (await conn.execute(_SQL["lock"], found)).fetchone()
+        if row is not None:
+            return row
+    raise ThreadNotFound
+
+
+async def create(
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    *,
+    metadata: Mapping[str, Any],
+    if_exists: str = "raise",
+    temporary: bool = False,
+) -> Thread:
+    """A new thread; an id that is an alias means that alias's thread.
+
+    Raises:
+        ThreadExists: the id is taken and ``if_exists`` is not ``do_nothing``.
+    """
+    parameters = {
+        "thread_id": thread_id,
+        "metadata": jsonb(metadata),
+        "temporary": temporary,
+    }
+    held = await (await conn.execute(_SQL["resolve"], parameters)).fetchone()
+    if held is None:
+        row = await (await conn.execute(_SQL["insert"], parameters)).fetchone()
+        if row is not None:
+            return as_thread(row)
+    if if_exists != "do_nothing":
+        raise ThreadExists(f"Thread with ID {thread_id} already exists")
+    return await get(conn, thread_id)
+
+
+async def merge_metadata(
+    conn: AsyncConnection[Row], thread_id: str, metadata: Mapping[str, Any]
+) -> Thread:
+    """Keys given replace keys held. Raises ThreadNotFound."""
+    held = await lock(conn, thread_id)
+    row = await (
+        await conn.execute(
+            _SQL["merge_metadata"],
+            {"thread_id": held["thread_id"], "metadata": jsonb(metadata)},
+        )
+    ).fetchone()
+    assert row is not None
+    return as_thread(row)
+
+
+async def take_ticket(
+    conn: AsyncConnection[Row],
+    thread: Row,
+    *,
+    metadata: Mapping[str, Any],
+    config: Mapping[str, Any],
+    graph_id: str,
+    assistant_id: str,
+) -> int:
+    """Queue up on a locked thread; answers the run's place in it."""
+    await conn.execute(
+        _SQL["take_ticket"],
+        {
+            "thread_id": thread["thread_id"],
+            "metadata": jsonb(metadata),
+            "config": jsonb(config),
+            "graph_id": graph_id,
+            "assistant_id": assistant_id,
+        },
+    )
+    return int(thread["next_ticket"])
+
+
+async def settle(
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    *,
+    run_id: str,
+    status: ThreadStatus,
+    error: Mapping[str, str] | None,
+) -> None:
+    """After a run that ended without its owner."""
+    await conn.execute(
+        _SQL["settle"],
+        {
+            "thread_id": thread_id,
+            "run_id": run_id,
+            "status": status,
+            "error": encode(error) if error else None,
+        },
+    )
+
+
+async def set_state(
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    *,
+    values: str,
+    interrupts: Mapping[str, Any],
+    status: ThreadStatus,
+) -> None:
+    """After the state was edited by hand."""
+    await conn.execute(
+        _SQL["set_state"],
+        {
+            "thread_id": thread_id,
+            "values": values,
+            "interrupts": encode(interrupts),
+            "status": status,
+        },
+    )
+
+
+async def delete(conn: AsyncConnection[Row], thread_id: str) -> None:
+    """The thread, its runs, logs, aliases and every checkpoint of all its rotations."""
+    rows = await conn.execute(_SQL["checkpoint_threads"], {"thread_id": thread_id})
+    ids = [r["id"] for r in await rows.fetchall()]
+    for name in ("delete_checkpoints", "delete_blobs", "delete_writes"):
+        await conn.execute(_CHECKPOINTS[name], {"ids": ids})
+    await conn.execute(_SQL["delete"], {"thread_id": thread_id})
+
+
+async def sweep_temporary(conn: AsyncConnection[Row]) -> int:
+    """Delete temporary threads whose last run ended long enough ago; answers how many."""
+    rows = await (await conn.execute(_SQL["expired"])).fetchall()
+    for row in rows:
+        await delete(conn, row["thread_id"])
+    return len(rows)
+
+
+async def free_name(conn: AsyncConnection[Row], base: str, first: int) -> tuple[str, int]:
+    """The first ``<base>::attempt-N`` with N >= ``first`` that is nobody's, and its N."""
+    while True:
+        numbers = range(first, first + 20)
+        names = {f"{base}::attempt-{n}": n for n in numbers}
+        rows = await conn.execute(_SQL["taken"], {"names": list(names)})
+        taken = {r["name"] for r in await rows.fetchall()}
+        for name, number in names.items():
+            if name not in taken:
+                return name, number
+        first += 20
+
+
+async def search(
+    conn: AsyncConnection[Row],
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    status: str | None = None,
+    ids: Sequence[str] | None = None,
+    limit: int = 10,
+    offset: int = 0,
+    sort_by: str | None = None,
+    sort_order: str | None = None,
+) -> tuple[list[Thread], int]:
+    """Threads that clients may list (temporary ones are hidden), and how many match in all."""
+    where = [sql.SQL("NOT temporary")]
+    if metadata:
+        where.append(sql.SQL("metadata @> %(metadata)s"))
+    if values:
+        where.append(sql.SQL('"values"::jsonb @> %(values)s'))
+    if status:
+        where.append(sql.SQL("status = %(status)s"))
+    if ids is not None:
+        where.append(sql.SQL("thread_id = ANY(%(ids)s)"))
+    order = sql.SQL("{} {}, thread_id").format(
+        sql.Identifier(sort_by if sort_by in SORTABLE else "created_at"),
+        sql.SQL("ASC" if (sort_order or "desc").lower() == "asc" else "DESC"),
+    )
+    query = sql.SQL(
+        "SELECT *, count(*) OVER () AS total FROM threads WHERE {} ORDER BY {}"
+        " LIMIT %(limit)s OFFSET %(offset)s"
+    ).format(sql.SQL(" AND ").join(where), order)
+    parameters = {
+        "metadata": jsonb(metadata or {}),
+        "values": jsonb(values or {}),
+        "status": status,
+        "ids": list(ids or ()),
+        "limit": limit,
+        "offset": offset,
+    }
+    rows = await (await conn.execute(query, parameters)).fetchall()
+    return [as_thread(r) for r in rows], rows[0]["total"] if rows else 0

@@ -1,0 +1,160 @@
+"""Thread states as clients read and edit them: LangGraph's own view, on a loop for user code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.errors import InvalidUpdateError
+from langgraph.types import StateSnapshot
+
+from langgraph_durable.checkpointer import LockedSaver, raise_id_floor
+from langgraph_durable.errors import CheckpointNotFound, InvalidRequest, ThreadBusy
+from langgraph_durable.graphs import GraphSource
+from langgraph_durable.loops import GraphLoop
+from langgraph_durable.model import Thread, ThreadStatus
+from langgraph_durable.postgres import transaction
+from langgraph_durable.serde import encode
+from langgraph_durable.snapshot import Graph, at_checkpoint, output_values, questions_by_task
+from langgraph_durable.store import checkpoints, runs, threads
+
+READ = "threads.read"
+UPDATE = "threads.update"
+
+
+def _config(thread: Thread) -> RunnableConfig:
+    configurable = {
+        "thread_id": thread.checkpoint_thread_id,
+        "conversation_id": thread.thread_id,
+        "checkpoint_ns": "",
+    }
+    return {"configurable": configurable}
+
+
+@asynccontextmanager
+async def _graph(
+    place: GraphLoop, source: GraphSource, config: RunnableConfig, saver: Any, access: str
+) -> AsyncIterator[Graph]:
+    async with source.open(config, access=access) as opened:
+        yield opened.copy(update={"checkpointer": saver, "store": place.store})
+
+
+async def read_state(
+    place: GraphLoop,
+    source: GraphSource,
+    thread: Thread,
+    *,
+    checkpoint: Mapping[str, Any] | None,
+    subgraphs: bool,
+) -> StateSnapshot:
+    """The state at the newest checkpoint or at a named one."""
+    config = at_checkpoint(_config(thread), checkpoint or {})
+    saver = AsyncPostgresSaver(place.pool)  # type: ignore[arg-type]
+    async with _graph(place, source, config, saver, READ) as graph:
+        return await graph.aget_state(config, subgraphs=subgraphs)
+
+
+async def read_history(
+    place: GraphLoop,
+    source: GraphSource,
+    thread: Thread,
+    *,
+    limit: int,
+    before: RunnableConfig | None,
+    metadata: Mapping[str, Any] | None,
+    checkpoint: Mapping[str, Any] | None,
+) -> list[StateSnapshot]:
+    """States newest first."""
+    config = at_checkpoint(_config(thread), checkpoint or {})
+    config["configurable"].pop("checkpoint_id", None)
+    saver = AsyncPostgresSaver(place.pool)  # type: ignore[arg-type]
+    async with _graph(place, source, config, saver, READ) as graph:
+        states = graph.aget_state_history(
+            config, filter=dict(metadata or {}) or None, before=before, limit=limit
+        )
+        return [state async for state in states]
+
+
+async def edit_state(
+    place: GraphLoop,
+    source: GraphSource,
+    thread_id: str,
+    values: Any,
+    *,
+    as_node: str | None,
+    checkpoint: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Write a new checkpoint by hand, under the thread's lock, in one transaction.
+
+    Answers ``{"thread_id", "checkpoint_ns", "checkpoint_id"}``, the thread id being the public one.
+
+    Raises:
+        ThreadBusy: a run waits or runs on the thread.
+        InvalidRequest: the graph does not take the update.
+    """
+    async with transaction(place.pool) as conn:
+        thread = threads.as_thread(await threads.lock(conn, thread_id))
+        if await runs.open_of_thread(conn, thread.thread_id):
+            raise ThreadBusy
+        await check_checkpoint(conn, thread, checkpoint)
+        raise_id_floor(await checkpoints.greatest(conn, thread.checkpoint_thread_id))
+        config = at_checkpoint(_config(thread), checkpoint or {})
+        saver = LockedSaver(conn)
+        async with _graph(place, source, config, saver, UPDATE) as graph:
+            try:
+                written = await graph.aupdate_state(config, values, as_node=as_node)
+            except (InvalidUpdateError, ValueError, TypeError, KeyError) as error:
+                raise InvalidRequest(_reason(error)) from error
+            await _settle(conn, graph, thread)
+        place_ = written["configurable"]
+        return {
+            "thread_id": thread.thread_id,
+            "checkpoint_ns": place_.get("checkpoint_ns", ""),
+            "checkpoint_id": place_["checkpoint_id"],
+        }
+
+
+async def _settle(conn: Any, graph: Graph, thread: Thread) -> None:
+    state = await graph.aget_state(_config(thread))
+    by_task = questions_by_task(state)
+    waits = bool(state.next or by_task)
+    await threads.set_state(
+        conn,
+        thread.thread_id,
+        values=encode(output_values(graph, state.values)),
+        interrupts=by_task,
+        status=ThreadStatus.INTERRUPTED if waits else ThreadStatus.IDLE,
+    )
+
+
+def before_config(before: Mapping[str, Any] | str | None) -> RunnableConfig | None:
+    """A history bound in any of its three forms: an id, a checkpoint, a whole config."""
+    if not before:
+        return None
+    place = before if isinstance(before, str) else before.get("configurable") or before
+    checkpoint_id = place if isinstance(place, str) else place.get("checkpoint_id")
+    return {"configurable": {"checkpoint_id": checkpoint_id}} if checkpoint_id else None
+
+
+def _reason(error: Exception) -> str:
+    return str(error.args[0]) if error.args else type(error).__name__
+
+
+async def check_checkpoint(
+    conn: Any, thread: Thread, checkpoint: Mapping[str, Any] | None
+) -> None:
+    """Raise CheckpointNotFound when a client names a checkpoint its thread does not have."""
+    if not checkpoint or not checkpoint.get("checkpoint_id"):
+        return
+    if not await checkpoints.exists(
+        conn,
+        thread.checkpoint_thread_id,
+        checkpoint.get("checkpoint_ns") or "",
+        checkpoint["checkpoint_id"],
+    ):
+        raise CheckpointNotFound(f"Checkpoint {checkpoint['checkpoint_id']} not found")
+
+

@@ -1,0 +1,1 @@
+"""Everything HTTP: the wire languages in which clients talk to the durable engine."""

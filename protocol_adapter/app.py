@@ -1,0 +1,144 @@
+"""One ASGI app from one engine: both doors, liveness, CORS, and errors as JSON.
+
+The app works alone, under a mount prefix, and mounted in somebody's FastAPI app. In the last case
+its lifespan does not run, so the first request starts the engine.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from langgraph_durable import errors
+from langgraph_durable.engine import DurableEngine
+from protocol_adapter import health
+from protocol_adapter.langgraph.assistants import Assistants
+from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
+from protocol_adapter.langgraph.fields import Unprocessable
+from protocol_adapter.langgraph.runs import Runs
+from protocol_adapter.langgraph.threads import Threads
+from protocol_adapter.responses.routes import routes as responses_routes
+
+logger = logging.getLogger(__name__)
+
+STATUS_OF: dict[type[errors.DurableError], int] = {
+    Unprocessable: 422,
+    errors.InvalidRequest: 400,
+    errors.UnknownGraph: 422,
+    errors.AssistantNotFound: 404,
+    errors.CheckpointNotFound: 404,
+    errors.RunNotCancellable: 404,
+    errors.RunNotFound: 404,
+    errors.ThreadNotFound: 404,
+    errors.ThreadBusy: 409,
+    errors.ThreadExists: 409,
+    errors.StoreUnavailable: 503,
+}
+EXPOSED = ("Location", "Content-Location", "X-Pagination-Total", "X-Pagination-Next")
+
+
+def create_app(
+    engine: DurableEngine, *, disconnect_grace_seconds: float = GRACE_SECONDS
+) -> FastAPI:
+    """The whole server over ``engine``, which starts and stops with the app's lifespan."""
+    audience = Audience(engine, disconnect_grace_seconds)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await engine.start()
+        try:
+            yield
+        finally:
+            await audience.close()
+            await engine.stop()
+
+    app = FastAPI(
+        title="langgraph-durable",
+        lifespan=lifespan,
+        middleware=[_cors(), Middleware(_Errors)],
+        exception_handlers={errors.DurableError: _refusal},
+    )
+    app.router.routes.extend(_routes(engine, audience))
+    return app
+
+
+def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
+    alive = health.routes(engine)
+    doors = [
+        *Assistants(engine).routes(),
+        *Threads(engine).routes(),
+        *Runs(engine, audience).routes(),
+        *responses_routes(engine),
+    ]
+    started = Mount("", routes=doors, middleware=[Middleware(_Started, engine=engine)])
+    if not engine.mount_prefix:
+        return [*alive, started]
+    return [Mount(engine.mount_prefix, routes=[*alive, started]), *alive]
+
+
+def _cors() -> Middleware:
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=EXPOSED,
+        allow_private_network=True,
+    )
+
+
+async def _refusal(request: Request, error: Exception) -> Response:
+    status = next((STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF), None)
+    if status is None:
+        raise error
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return JSONResponse({"detail": str(error)}, status, headers)
+
+
+class _Errors:
+    """The last resort: an unexpected error is logged and answered, its text kept to ourselves.
+
+    Inside CORS, which Starlette's own handler is not: a browser would see no answer at all.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            return
+        except Exception:
+            if begun or scope["type"] != "http":
+                raise
+            logger.exception("%s %s failed", scope["method"], scope["path"])
+            await JSONResponse({"detail": "Internal Server Error"}, 500)(scope, receive, send)
+
+
+class _Started:
+    """Starts the engine before the first request, unless the lifespan has done so."""
+
+    def __init__(self, app: ASGIApp, engine: DurableEngine) -> None:
+        self._app = app
+        self._engine = engine
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._engine.ensure_started()
+        await self._app(scope, receive, send)

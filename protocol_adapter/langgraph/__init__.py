@@ -1,0 +1,1 @@
+"""The LangGraph door: assistants, threads and runs as ``langgraph_sdk`` speaks them."""

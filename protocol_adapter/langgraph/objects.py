@@ -1,0 +1,173 @@
+"""The engine's values in the shapes of ``langgraph_sdk.schema``. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
+
+from langgraph_durable.model import Assistant, Run, RunStatus, Thread
+from langgraph_durable.serde import decode, encode
+from protocol_adapter.langgraph.fields import Unprocessable
+
+ASSISTANT_FIELDS = tuple(
+    "assistant_id graph_id name description config context metadata version"
+    " created_at updated_at".split()
+)
+THREAD_FIELDS = tuple(
+    "thread_id created_at updated_at state_updated_at metadata status config values"
+    " interrupts error".split()
+)
+RUN_FIELDS = tuple(
+    "run_id thread_id assistant_id created_at updated_at status metadata kwargs"
+    " multitask_strategy".split()
+)
+
+
+def assistant_object(assistant: Assistant) -> dict[str, Any]:
+    return {key: getattr(assistant, key) for key in ASSISTANT_FIELDS}
+
+
+def thread_object(thread: Thread) -> dict[str, Any]:
+    values = None if thread.values is None else decode(thread.values)
+    return {key: getattr(thread, key) for key in THREAD_FIELDS} | {"values": values}
+
+
+def run_object(run: Run) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "thread_id": run.thread_id,
+        "assistant_id": run.assistant_id,
+        "created_at": run.created_at,
+        "updated_at": run.updated_at,
+        "status": run.status,
+        "metadata": run.metadata,
+        "kwargs": _kwargs(run),
+        "multitask_strategy": run.multitask,
+    }
+
+
+def _kwargs(run: Run) -> dict[str, Any]:
+    asked = run.request
+    same = ("input", "command", "config", "context", "interrupt_before", "interrupt_after")
+    return {key: asked.get(key) for key in same} | {
+        "stream_mode": asked.get("stream_modes"),
+        "subgraphs": asked.get("stream_subgraphs"),
+        "durability": asked.get("durability"),
+        "checkpoint_during": asked.get("durability") != "exit",
+        "temporary": run.temporary,
+        "resumable": True,
+        "webhook": None,
+        "feedback_keys": None,
+    }
+
+
+def result_text(run: Run) -> str:
+    """What ``wait`` and ``join`` answer: the last values, or ``__error__``; never null."""
+    if run.status in (RunStatus.ERROR, RunStatus.TIMEOUT):
+        return encode({"__error__": run.error})
+    return run.output if run.output and run.output != "null" else "{}"
+
+
+def state_object(snapshot: StateSnapshot, thread_id: str) -> dict[str, Any]:
+    """A ThreadState; ``thread_id`` is the public id, whatever thread holds the checkpoint."""
+    checkpoint = _checkpoint(snapshot.config, thread_id)
+    parent = _checkpoint(snapshot.parent_config, thread_id)
+    return {
+        "values": snapshot.values,
+        "next": list(snapshot.next),
+        "tasks": [_task(task, thread_id) for task in snapshot.tasks],
+        "metadata": snapshot.metadata,
+        "created_at": snapshot.created_at,
+        "checkpoint": checkpoint,
+        "parent_checkpoint": parent,
+        "interrupts": [interrupt_object(each) for each in snapshot.interrupts],
+        "checkpoint_id": checkpoint and checkpoint["checkpoint_id"],
+        "parent_checkpoint_id": parent and parent["checkpoint_id"],
+    }
+
+
+def empty_state(thread_id: str, checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The state of a thread that has none yet; a checkpoint that was asked for is echoed."""
+    blank = StateSnapshot({}, (), {}, None, None, None, (), ())
+    asked = (checkpoint or {}).get("checkpoint_id")
+    echo = {"checkpoint": {"checkpoint_id": asked, "thread_id": thread_id}, "checkpoint_id": asked}
+    return state_object(blank, thread_id) | (echo if asked else {})
+
+
+def updated_state(checkpoint: Mapping[str, Any], thread_id: str) -> dict[str, Any]:
+    """The answer to a state update, with the deprecated keys that older clients read."""
+    made = {
+        "thread_id": thread_id,
+        "checkpoint_ns": checkpoint.get("checkpoint_ns", ""),
+        "checkpoint_id": checkpoint["checkpoint_id"],
+    }
+    return {"checkpoint": made, "configurable": made, "checkpoint_id": made["checkpoint_id"]}
+
+
+def interrupt_object(interrupt: Interrupt) -> dict[str, Any]:
+    schema = getattr(interrupt, "response_schema", None)
+    extra = {} if schema is None else {"response_schema": schema}
+    return {"id": interrupt.id, "value": interrupt.value, **extra}
+
+
+def _task(task: PregelTask, thread_id: str) -> dict[str, Any]:
+    nested = task.state if isinstance(task.state, StateSnapshot) else None
+    return {
+        "id": task.id,
+        "name": task.name,
+        "path": list(task.path),
+        "error": None if task.error is None else _error(task.error),
+        "interrupts": [interrupt_object(each) for each in task.interrupts],
+        "checkpoint": None if nested else _checkpoint(task.state, thread_id),
+        "state": nested and state_object(nested, thread_id),
+        "result": task.result,
+    }
+
+
+def _error(error: Exception | str) -> str:
+    return error if isinstance(error, str) else repr(error)
+
+
+def _checkpoint(config: Any, thread_id: str) -> dict[str, Any] | None:
+    """The checkpoint a config points at; one inside a subgraph may lack its id."""
+    configurable = (config or {}).get("configurable") or {}
+    if not configurable.get("checkpoint_id") and not configurable.get("checkpoint_ns"):
+        return None
+    found = {
+        "checkpoint_id": configurable.get("checkpoint_id"),
+        "thread_id": thread_id,
+        "checkpoint_ns": configurable.get("checkpoint_ns", ""),
+    }
+    nested = configurable.get("checkpoint_map")
+    return found | ({"checkpoint_map": nested} if nested else {})
+
+
+def select(row: Mapping[str, Any], keys: Iterable[str] | None) -> dict[str, Any]:
+    """Only the asked columns of a row, all without ``keys``."""
+    return dict(row) if not keys else {key: row[key] for key in keys if key in row}
+
+
+def check_columns(keys: Iterable[str] | None, known: Collection[str]) -> None:
+    for key in keys or ():
+        if key not in known:
+            raise Unprocessable(f"'select' does not know the column {key!r}")
+
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]")
+
+
+def extract(row: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, Any]:
+    """Values at paths such as ``values.messages[-1].content``; null where there is nothing."""
+    return {alias: _at(row, path) for alias, path in paths.items()}
+
+
+def _at(value: Any, path: str) -> Any:
+    for name, index in _STEP.findall(path):
+        try:
+            value = value[int(index)] if index else value[name]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value

@@ -1,0 +1,179 @@
+"""A run-create body becomes a :class:`RunRequest`. Pure: no clock, no engine, no HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph_durable.errors import InvalidRequest
+from langgraph_durable.model import RunRequest
+from protocol_adapter.langgraph.fields import (
+    Unprocessable,
+    choice,
+    flag,
+    mapping,
+    one_of,
+    refuse,
+    text,
+    texts,
+)
+
+STREAM_MODES = (
+    "values",
+    "updates",
+    "messages",
+    "messages-tuple",
+    "custom",
+    "events",
+    "debug",
+    "tasks",
+    "checkpoints",
+)
+LATER = ("webhook", "after_seconds", "strict_resume")
+RESERVED = frozenset(
+    {"thread_id", "run_id", "graph_id", "assistant_id", "user_id", "conversation_id"}
+    | {"checkpoint_ns", "checkpoint_map", "checkpoint_id"}
+)
+
+
+def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool) -> RunRequest:
+    """The request of one run-create body.
+
+    ``thread_id`` None asks for a temporary thread. ``attended`` says that a client waits on the
+    connection, so that ``on_disconnect`` has a meaning. Raises Unprocessable (422) for a body
+    that is malformed or asks for something not supported, InvalidRequest (400) for a
+    contradiction.
+    """
+    refuse(body, *LATER)
+    config, forked_from = _config(body)
+    context = body.get("context") or None
+    if context and config.get("configurable"):
+        raise InvalidRequest("Give either context or config.configurable, not both.")
+    command = _command(body)
+    if command and thread_id is None:
+        raise InvalidRequest("You must provide a thread_id when resuming.")
+    return RunRequest(
+        assistant=_assistant(body),
+        thread_id=thread_id,
+        input=None if command else body.get("input"),
+        command=command,
+        config=config,
+        context=context,
+        metadata=mapping(body, "metadata"),
+        stream_modes=stream_modes(body.get("stream_mode")),
+        stream_subgraphs=flag(body, "stream_subgraphs") or False,
+        interrupt_before=_breakpoints(body, "interrupt_before"),
+        interrupt_after=_breakpoints(body, "interrupt_after"),
+        checkpoint=_checkpoint(body) or forked_from,
+        durability=_durability(body),
+        multitask=_multitask(body),
+        if_not_exists=choice(body, "if_not_exists", ("create", "reject"), "reject"),
+        on_disconnect=_on_disconnect(body) if attended else "continue",
+        keep_thread=choice(body, "on_completion", ("delete", "keep"), "delete") == "keep",
+        door="langgraph",
+    )
+
+
+def stream_modes(value: Any) -> tuple[str, ...]:
+    """One mode, a list of modes, or nothing (then ``values``); repeats are dropped."""
+    given = [value] if isinstance(value, str) else value or []
+    if not isinstance(given, list) or not all(isinstance(mode, str) for mode in given):
+        raise Unprocessable("'stream_mode' must be a string or a list of strings")
+    modes = dict.fromkeys(one_of("stream_mode", mode, STREAM_MODES) for mode in given)
+    return tuple(modes) or ("values",)
+
+
+def checkpoint_of(value: Any) -> dict[str, Any] | None:
+    """What is left of a client's checkpoint object: None when it only names the thread."""
+    if value is not None and not isinstance(value, dict):
+        raise Unprocessable("'checkpoint' must be an object")
+    given = (value or {}).get("configurable") or value or {}
+    kept = {k: v for k, v in given.items() if k.startswith("checkpoint_") and v}
+    return kept or None
+
+
+def _assistant(body: Mapping[str, Any]) -> str:
+    found = text(body, "assistant_id")
+    if not found:
+        raise Unprocessable("'assistant_id' is required: an assistant id or a graph name")
+    return found
+
+
+def _config(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The config without what the server sets itself, and the checkpoint it may have named."""
+    config = mapping(body, "config")
+    mapping(config, "metadata")
+    texts(config, "tags")
+    configurable = mapping(config, "configurable")
+    forked_from = checkpoint_of(configurable) if configurable.get("checkpoint_id") else None
+    kept = {k: v for k, v in configurable.items() if not _reserved(k)}
+    rest = {k: v for k, v in config.items() if k != "configurable" and v is not None}
+    return ({**rest, "configurable": kept} if kept else rest), forked_from
+
+
+def _reserved(key: str) -> bool:
+    return key in RESERVED or key.startswith(("__", "langgraph_auth_", "langgraph_request_"))
+
+
+def _checkpoint(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    checkpoint = checkpoint_of(body.get("checkpoint"))
+    checkpoint_id = text(body, "checkpoint_id")
+    if checkpoint_id and not (checkpoint or {}).get("checkpoint_id"):
+        return {**(checkpoint or {}), "checkpoint_id": checkpoint_id}
+    return checkpoint
+
+
+def _command(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The parts of the command that say something; an answer of False or "" is an answer."""
+    command = mapping(body, "command")
+    refuse(command, "graph")
+    found: dict[str, Any] = {}
+    if command.get("resume") is not None:
+        found["resume"] = command["resume"]
+    if command.get("update") is not None:
+        found["update"] = _update(command["update"])
+    if command.get("goto"):
+        found["goto"] = _goto(command["goto"])
+    return found or None
+
+
+def _update(value: Any) -> Any:
+    pairs = isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
+    )
+    if not pairs and not isinstance(value, dict):
+        raise Unprocessable("'command.update' must be an object or a list of [key, value] pairs")
+    return value
+
+
+def _goto(value: Any) -> Any:
+    for target in value if isinstance(value, list) else [value]:
+        send = isinstance(target, dict) and isinstance(target.get("node"), str)
+        if not send and not isinstance(target, str):
+            raise Unprocessable("'command.goto' takes node names and {node, input} objects")
+    return value
+
+
+def _breakpoints(body: Mapping[str, Any], key: str) -> str | list[str] | None:
+    value = body.get(key)
+    if value in ("*", ["*"]):
+        return "*"
+    return ([value] if isinstance(value, str) else texts(body, key)) or None
+
+
+def _durability(body: Mapping[str, Any]) -> str:
+    during = flag(body, "checkpoint_during")
+    default = "sync" if during is None else "async" if during else "exit"
+    return choice(body, "durability", ("sync", "async", "exit"), default)
+
+
+def _multitask(body: Mapping[str, Any]) -> str:
+    known = ("enqueue", "reject", "interrupt", "rollback")
+    strategy = choice(body, "multitask_strategy", known, "enqueue")
+    if strategy in ("interrupt", "rollback"):
+        raise Unprocessable(f"multitask_strategy {strategy!r} is not supported by this server yet")
+    return strategy
+
+
+def _on_disconnect(body: Mapping[str, Any]) -> str:
+    return choice(body, "on_disconnect", ("cancel", "continue"), "continue")

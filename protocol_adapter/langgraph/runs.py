@@ -1,0 +1,202 @@
+"""Runs of a thread, and stateless runs on a temporary thread of their own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from langgraph_durable.engine import DurableEngine
+from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
+from protocol_adapter.langgraph.disconnect import Audience
+from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
+from protocol_adapter.langgraph.http import answer, json_body, many, query, run_headers, switch
+from protocol_adapter.langgraph.objects import (
+    RUN_FIELDS,
+    check_columns,
+    result_text,
+    run_object,
+    select,
+)
+from protocol_adapter.langgraph.request import parse_run, stream_modes
+from protocol_adapter.langgraph.stream import (
+    Projection,
+    View,
+    cursor_of,
+    finished,
+    live_from,
+    view_of,
+)
+from protocol_adapter.sse import StreamCut, event_stream, json_when_ready
+
+STATUSES = tuple(RunStatus)
+
+
+class Runs:
+    """The routes under ``/threads/{thread_id}/runs`` and ``/runs``."""
+
+    def __init__(self, engine: DurableEngine, audience: Audience) -> None:
+        self._engine = engine
+        self._audience = audience
+
+    def routes(self) -> list[BaseRoute]:
+        of_thread = "/threads/{thread_id}/runs"
+        return [
+            Route(of_thread, self.list, methods=["GET"]),
+            Route(f"{of_thread}/{{run_id}}", self.delete, methods=["DELETE"]),
+            Route(f"{of_thread}/{{run_id}}/cancel", self.cancel, methods=["POST"]),
+            *self._everywhere(of_thread),
+            *self._everywhere("/runs"),
+        ]
+
+    def _everywhere(self, runs: str) -> list[BaseRoute]:
+        return [
+            Route(runs, self.create, methods=["POST"]),
+            Route(f"{runs}/stream", self.stream, methods=["POST"]),
+            Route(f"{runs}/wait", self.wait, methods=["POST"]),
+            Route(f"{runs}/{{run_id}}", self.get, methods=["GET"]),
+            Route(f"{runs}/{{run_id}}/join", self.join, methods=["GET"]),
+            Route(f"{runs}/{{run_id}}/stream", self.join_stream, methods=["GET"]),
+        ]
+
+    async def create(self, request: Request) -> Response:
+        run = await self._submit(request, attended=False)
+        return answer(run_object(run), headers=run_headers(_public(request, run), run.run_id))
+
+    async def stream(self, request: Request) -> Response:
+        run = await self._submit(request, attended=True)
+        view = view_of(run, [], None)
+        return self._open_stream(request, run, view, BEGINNING, _cancels(run))
+
+    async def wait(self, request: Request) -> Response:
+        run = await self._submit(request, attended=True)
+        return self._open_result(request, run, _cancels(run))
+
+    async def join(self, request: Request) -> Response:
+        run = await self._run(request)
+        cancels = switch(request, "cancel_on_disconnect") or _cancels(run)
+        return self._open_result(request, run, cancels)
+
+    async def join_stream(self, request: Request) -> Response:
+        asked = many(request, "stream_mode")
+        modes = [*stream_modes(asked)] if asked else []
+        _refuse_query(request, "namespace", "checkpoint_id")
+        cancels = switch(request, "cancel_on_disconnect") or False
+        run = await self._run(request)
+        view = view_of(run, modes, switch(request, "stream_subgraphs"))
+        after = cursor_of(request.headers.get("last-event-id"), run)
+        return self._open_stream(request, run, view, after, cancels or _cancels(run))
+
+    async def get(self, request: Request) -> Response:
+        return answer(run_object(await self._run(request)))
+
+    async def list(self, request: Request) -> Response:
+        limit, offset = page(query(request))
+        columns = many(request, "select")
+        check_columns(columns, RUN_FIELDS)
+        status = request.query_params.get("status") or None
+        runs = await self._engine.runs(
+            request.path_params["thread_id"],
+            limit=limit,
+            offset=offset,
+            status=status and one_of("status", status, STATUSES),
+        )
+        return answer([select(run_object(run), columns) for run in runs])
+
+    async def delete(self, request: Request) -> Response:
+        await self._engine.delete_run(request.path_params["run_id"], _thread_id(request))
+        return Response(status_code=204)
+
+    async def cancel(self, request: Request) -> Response:
+        action = request.query_params.get("action") or "interrupt"
+        if one_of("action", action, ("interrupt", "rollback")) == "rollback":
+            raise Unprocessable("action 'rollback' is not supported by this server yet")
+        run_id = request.path_params["run_id"]
+        await self._engine.cancel(run_id, _thread_id(request), action=action)
+        if not switch(request, "wait"):
+            return Response(status_code=202)
+        headers = run_headers(_thread_id(request), run_id, "join")
+        return json_when_ready(self._settled(run_id), headers=headers)
+
+    async def _submit(self, request: Request, *, attended: bool) -> Run:
+        body = await json_body(request)
+        return await self._engine.submit(parse_run(body, _thread_id(request), attended=attended))
+
+    async def _run(self, request: Request) -> Run:
+        return await self._engine.run(request.path_params["run_id"], _thread_id(request))
+
+    def _open_stream(
+        self, request: Request, run: Run, view: View, after: Cursor | None, cancels: bool
+    ) -> Response:
+        """SSE from a cursor, or live without one.
+
+        The clients ask how a run stands after a clean close without ``end``, but only for a run
+        of a thread: a stateless one must look cut off for them to come back.
+        """
+        filters = {"stream_mode": sorted(view.modes)}
+        extra = {"stream_subgraphs": "true"} if view.subgraphs else {}
+        thread_id = _public(request, run)
+        return event_stream(
+            self._frames(run, view, after, cancels),
+            headers=run_headers(thread_id, run.run_id, "stream", {**filters, **extra}),
+            close_cleanly=thread_id is not None,
+        )
+
+    async def _frames(
+        self, run: Run, view: View, after: Cursor | None, cancels: bool
+    ) -> AsyncIterator[bytes]:
+        if run.status.terminal and after is None:
+            yield finished(run, view)
+        if run.status.terminal and (after is None or after >= run.next_seq - 1):
+            return
+        projection = Projection(view, live_from(run) if after is None else after)
+        with self._audience.follower(run.run_id, cancels=cancels):
+            async with aclosing(self._engine.follow(run.run_id, projection.start)) as batches:
+                async for events in batches:
+                    if chunk := b"".join(map(projection.frames, events)):
+                        yield chunk
+        if not projection.ended:
+            raise StreamCut
+
+    def _open_result(self, request: Request, run: Run, cancels: bool) -> Response:
+        headers = run_headers(_public(request, run), run.run_id, "join")
+        if run.status.terminal:
+            return Response(result_text(run), headers=headers, media_type="application/json")
+        return json_when_ready(self._result(run.run_id, cancels), headers=headers)
+
+    async def _result(self, run_id: str, cancels: bool) -> AsyncIterator[bytes]:
+        with self._audience.follower(run_id, cancels=cancels):
+            run = await self._engine.wait(run_id)
+        if not run.status.terminal:
+            raise StreamCut
+        yield result_text(run).encode()
+
+    async def _settled(self, run_id: str) -> AsyncIterator[bytes]:
+        run = await self._engine.wait(run_id)
+        if not run.status.terminal:
+            raise StreamCut
+        yield b"{}"
+
+
+def _thread_id(request: Request) -> str | None:
+    found: Any = request.path_params.get("thread_id")
+    return None if found is None else str(found)
+
+
+def _public(request: Request, run: Run) -> str | None:
+    """The thread id to tell a client: never a rotated one, none for a stateless run."""
+    return None if _thread_id(request) is None else run.thread_id
+
+
+def _cancels(run: Run) -> bool:
+    return bool(run.request.get("on_disconnect") == "cancel")
+
+
+def _refuse_query(request: Request, *keys: str) -> None:
+    for key in keys:
+        if request.query_params.get(key):
+            raise Unprocessable(f"{key!r} is not supported by this server yet")

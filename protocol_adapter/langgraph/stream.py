@@ -1,0 +1,135 @@
+"""One run's log becomes the frames of one view. Pure: a fold over events, no I/O.
+
+An event's JSON text goes on the wire as it stands in the log. Only an event's last frame carries
+its ``id``, so a connection cut between two frames of one event loses neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
+from langgraph_durable.serde import decode, encode
+from protocol_adapter.langgraph.messages import MessageFold
+from protocol_adapter.sse import frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What one follower wants to see: modes by their client names, subgraphs or not.
+
+    ``narrowed`` marks a filter named by the follower itself; without one a replay opens with the
+    ``metadata`` frame of the first attempt.
+    """
+
+    modes: frozenset[str]
+    subgraphs: bool = False
+    narrowed: bool = False
+
+    @property
+    def folds_messages(self) -> bool:
+        """Growing messages were asked for; raw tuples win when both were."""
+        return "messages" in self.modes and "messages-tuple" not in self.modes
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The log's modes that go out as they are."""
+        raw = self.modes - {"messages", "messages-tuple"}
+        return raw | {"messages"} if "messages-tuple" in self.modes else raw
+
+
+class Projection:
+    """The frames of one view after one cursor; ``ended`` once the terminal event was seen."""
+
+    def __init__(self, view: View, after: Cursor = BEGINNING) -> None:
+        self.ended = False
+        self._view = view
+        self._passed = view.passed
+        self._after = after
+        self._fold = MessageFold() if view.folds_messages else None
+
+    @property
+    def start(self) -> Cursor:
+        """Where to begin reading: a fold needs the run from its beginning."""
+        return self._after if self._fold is None else BEGINNING
+
+    def frames(self, event: Event) -> bytes:
+        """The bytes that ``event`` gives in this view, none if it is hidden."""
+        shown = self._project(event)
+        self.ended = self.ended or event.name == "end"
+        return shown if event.seq > self._after else b""
+
+    def _project(self, event: Event) -> bytes:
+        if event.name == "created":
+            return b"" if self._view.narrowed else _first_attempt(event)
+        if event.name == "recovered":
+            return _next_attempt(event)
+        if event.name == "end":
+            data = decode(event.data)
+            return _ending(event.run_id, data["status"], data.get("error"), event.seq)
+        return self._part(event)
+
+    def _part(self, event: Event) -> bytes:
+        if event.namespaced and not self._view.subgraphs:
+            return b""
+        if event.mode in self._passed:
+            return frame(event.name, event.data, event_id=event.seq)
+        if event.mode == "messages" and self._fold is not None:
+            *before, last = self._fold.add(event.data)
+            heads = b"".join(frame(name, data) for name, data in before)
+            return heads + frame(*last, event_id=event.seq)
+        return b""
+
+
+def finished(run: Run, view: View) -> bytes:
+    """What a late comer without a cursor gets from a finished run: last values, then the end."""
+    wanted = run.output is not None and (not view.narrowed or "values" in view.modes)
+    values = frame("values", run.output or "") if wanted else b""
+    return values + _ending(run.run_id, run.status, run.error, run.next_seq - 1)
+
+
+def view_of(run: Run, modes: list[str], subgraphs: bool | None) -> View:
+    """The view of a follower: the filter it names, else what the run was asked for."""
+    return View(
+        modes=frozenset(modes or run.request["stream_modes"]),
+        subgraphs=run.request["stream_subgraphs"] if subgraphs is None else subgraphs,
+        narrowed=bool(modes),
+    )
+
+
+def cursor_of(last_event_id: str | None, run: Run) -> Cursor | None:
+    """The cursor that a ``Last-Event-ID`` names; None without one. Foreign text: the start."""
+    if not last_event_id:
+        return None
+    if last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 19:
+        return Cursor(min(int(last_event_id), run.next_seq - 1))
+    return BEGINNING
+
+
+def live_from(run: Run) -> Cursor:
+    """The cursor of "from now on"; a run that has not started yet is seen whole."""
+    return Cursor(run.next_seq - 1) if run.started_at else BEGINNING
+
+
+def _first_attempt(event: Event) -> bytes:
+    """Sent as soon as the run exists, so that a client has a cursor before anything can be lost."""
+    data = encode({"run_id": event.run_id, "attempt": 1})
+    return frame("metadata", data, event_id=event.seq)
+
+
+def _next_attempt(event: Event) -> bytes:
+    """The true attempt, then fresh values: clients drop what the lost attempt left half done."""
+    data = decode(event.data)
+    values = data.pop("values", None)
+    metadata = encode({"run_id": event.run_id, **data})
+    if values is None:
+        return frame("metadata", metadata, event_id=event.seq)
+    return frame("metadata", metadata) + frame("values", encode(values), event_id=event.seq)
+
+
+def _ending(run_id: str, status: str, error: Mapping[str, Any] | None, seq: int) -> bytes:
+    failed = error is not None and status != RunStatus.INTERRUPTED
+    head = frame("error", encode(error)) if failed else b""
+    return head + frame("end", encode({"run_id": run_id, "status": status}), event_id=seq)

@@ -1,0 +1,207 @@
+"""Threads, their state and their history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import CheckpointNotFound
+from langgraph_durable.model import ThreadStatus
+from protocol_adapter.langgraph.fields import (
+    Unprocessable,
+    choice,
+    flag,
+    mapping,
+    number,
+    one_of,
+    page,
+    refuse,
+    text,
+    texts,
+)
+from protocol_adapter.langgraph.http import answer, answer_page, json_body, query, switch
+from protocol_adapter.langgraph.objects import (
+    THREAD_FIELDS,
+    check_columns,
+    empty_state,
+    extract,
+    select,
+    state_object,
+    thread_object,
+    updated_state,
+)
+from protocol_adapter.langgraph.request import checkpoint_of
+
+SORTS = ("thread_id", "status", "created_at", "updated_at", "state_updated_at")
+STATUSES = tuple(ThreadStatus)
+
+
+class Threads:
+    """The routes under ``/threads``, runs aside."""
+
+    def __init__(self, engine: DurableEngine) -> None:
+        self._engine = engine
+
+    def routes(self) -> list[BaseRoute]:
+        one = "/threads/{thread_id}"
+        return [
+            Route("/threads", self.create, methods=["POST"]),
+            Route("/threads/search", self.search, methods=["POST"]),
+            Route("/threads/count", self.count, methods=["POST"]),
+            Route(one, self.get, methods=["GET"]),
+            Route(one, self.update, methods=["PATCH"]),
+            Route(one, self.delete, methods=["DELETE"]),
+            Route(f"{one}/state", self.get_state, methods=["GET"]),
+            Route(f"{one}/state", self.update_state, methods=["POST"]),
+            Route(f"{one}/state/checkpoint", self.get_state_at, methods=["POST"]),
+            Route(f"{one}/state/{{checkpoint_id}}", self.get_state, methods=["GET"]),
+            Route(f"{one}/history", self.history, methods=["POST"]),
+            Route(f"{one}/history", self.history_by_query, methods=["GET"]),
+        ]
+
+    async def create(self, request: Request) -> Response:
+        body = await json_body(request)
+        refuse(body, "ttl", "supersteps")
+        thread = await self._engine.create_thread(
+            _new_id(body),
+            metadata=mapping(body, "metadata"),
+            if_exists=choice(body, "if_exists", ("raise", "do_nothing"), "raise"),
+        )
+        return answer(thread_object(thread))
+
+    async def get(self, request: Request) -> Response:
+        return answer(thread_object(await self._engine.thread(_id(request))))
+
+    async def update(self, request: Request) -> Response:
+        body = await json_body(request)
+        refuse(body, "ttl")
+        thread = await self._engine.update_thread(_id(request), mapping(body, "metadata"))
+        if "return=minimal" in request.headers.get("prefer", ""):
+            return Response(status_code=204)
+        return answer(thread_object(thread))
+
+    async def delete(self, request: Request) -> Response:
+        await self._engine.delete_thread(_id(request))
+        return Response(status_code=204)
+
+    async def search(self, request: Request) -> Response:
+        body = await json_body(request)
+        limit, offset = page(body)
+        columns, paths = texts(body, "select"), _paths(body)
+        check_columns(columns, THREAD_FIELDS)
+        threads, total = await self._engine.search_threads(
+            **_filters(body),
+            ids=texts(body, "ids"),
+            limit=limit,
+            offset=offset,
+            sort_by=choice(body, "sort_by", SORTS, "updated_at"),
+            sort_order=choice(body, "sort_order", ("asc", "desc"), "desc"),
+        )
+        rows = [_row(thread_object(thread), columns, paths) for thread in threads]
+        return answer_page(rows, total, offset)
+
+    async def count(self, request: Request) -> Response:
+        body = await json_body(request)
+        _, total = await self._engine.search_threads(**_filters(body), limit=1)
+        return answer(total)
+
+    async def get_state(self, request: Request) -> Response:
+        checkpoint_id = request.path_params.get("checkpoint_id")
+        checkpoint = {"checkpoint_id": checkpoint_id} if checkpoint_id else None
+        return await self._state(request, checkpoint, switch(request, "subgraphs") or False)
+
+    async def get_state_at(self, request: Request) -> Response:
+        body = await json_body(request)
+        checkpoint = checkpoint_of(body.get("checkpoint"))
+        return await self._state(request, checkpoint, flag(body, "subgraphs") or False)
+
+    async def update_state(self, request: Request) -> Response:
+        body = await json_body(request)
+        checkpoint = checkpoint_of(body.get("checkpoint"))
+        checkpoint_id = text(body, "checkpoint_id")
+        if checkpoint_id:
+            checkpoint = {"checkpoint_id": checkpoint_id} | (checkpoint or {})
+        made = await self._engine.update_state(
+            _id(request),
+            body.get("values"),
+            as_node=text(body, "as_node"),
+            checkpoint=checkpoint,
+        )
+        return answer(updated_state(made, _id(request)))
+
+    async def history(self, request: Request) -> Response:
+        return await self._history(request, await json_body(request))
+
+    async def history_by_query(self, request: Request) -> Response:
+        return await self._history(request, query(request))
+
+    async def _history(self, request: Request, body: Mapping[str, Any]) -> Response:
+        states = await self._engine.history(
+            _id(request),
+            limit=number(body, "limit", 10, low=1, high=1000),
+            before=_before(body.get("before")),
+            metadata=mapping(body, "metadata") or None,
+            checkpoint=checkpoint_of(body.get("checkpoint")),
+        )
+        return answer([state_object(state, _id(request)) for state in states])
+
+    async def _state(
+        self, request: Request, checkpoint: Mapping[str, Any] | None, subgraphs: bool
+    ) -> Response:
+        thread_id = _id(request)
+        try:
+            state = await self._engine.state(thread_id, checkpoint=checkpoint, subgraphs=subgraphs)
+        except CheckpointNotFound:
+            state = None
+        if state is None or state.created_at is None:
+            return answer(empty_state(thread_id, checkpoint))
+        return answer(state_object(state, thread_id))
+
+
+def _id(request: Request) -> str:
+    return str(request.path_params["thread_id"])
+
+
+def _new_id(body: Mapping[str, Any]) -> str | None:
+    """Any text that fits into one path segment may name a thread."""
+    thread_id = text(body, "thread_id")
+    if thread_id is not None and not (0 < len(thread_id) <= 255 and _printable(thread_id)):
+        raise Unprocessable("'thread_id' must be 1 to 255 printable characters without '/'")
+    return thread_id
+
+
+def _printable(thread_id: str) -> bool:
+    return thread_id.isprintable() and "/" not in thread_id
+
+
+def _filters(body: Mapping[str, Any]) -> dict[str, Any]:
+    status = text(body, "status")
+    return {
+        "metadata": mapping(body, "metadata") or None,
+        "values": mapping(body, "values") or None,
+        "status": status and one_of("status", status, STATUSES),
+    }
+
+
+def _paths(body: Mapping[str, Any]) -> dict[str, str]:
+    paths = mapping(body, "extract")
+    if len(paths) > 10 or not all(isinstance(path, str) for path in paths.values()):
+        raise Unprocessable("'extract' takes at most 10 paths, each a string")
+    return paths
+
+
+def _row(
+    thread: dict[str, Any], columns: list[str] | None, paths: dict[str, str]
+) -> dict[str, Any]:
+    extracted = {"extracted": extract(thread, paths)} if paths else {}
+    return select(thread, columns) | extracted
+
+
+def _before(value: Any) -> str | dict[str, Any] | None:
+    """A checkpoint id, a checkpoint, or a config that holds one."""
+    return value if isinstance(value, str) else checkpoint_of(value)

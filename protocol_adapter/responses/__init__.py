@@ -1,0 +1,1 @@
+"""The OpenAI Responses door: runs as responses, threads as conversations."""

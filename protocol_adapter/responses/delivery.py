@@ -1,0 +1,67 @@
+"""A response on its way out: the stream of a run's frames, and its Response once it has ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Collection
+
+from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.model import Run
+from langgraph_durable.serde import encode
+from protocol_adapter import sse
+
+from . import ids
+from .objects import head_of
+from .refusal import unavailable
+from .stream import Fold, Frame
+
+_DONE = b"data: [DONE]\n\n"
+
+log = logging.getLogger(__name__)
+
+
+async def stream(
+    engine: DurableEngine, run: Run, *, after: int = -1, hidden: Collection[str] = ()
+) -> AsyncIterator[bytes]:
+    """Every frame whose ``sequence_number`` is above ``after``, as bytes, then ``[DONE]``.
+
+    Frames of ``hidden`` types are left out, their numbers stay unused. The stream just stops,
+    without ``[DONE]``, when the server goes down: the client comes back with its cursor.
+    """
+    fold = Fold(head_of(run))
+    try:
+        async for frames in _told(engine, run, fold):
+            told = [f for f in frames if f["sequence_number"] > after and f["type"] not in hidden]
+            if told:
+                yield b"".join(map(_wire, told))
+    except StoreUnavailable:
+        log.warning("stream of %s cut: the database cannot be reached", run.run_id)
+        return
+    if fold.terminal is not None:
+        yield _DONE
+
+
+async def terminal(engine: DurableEngine, run: Run) -> str:
+    """The JSON text of an ended run's Response: folded once, stored, and the same ever after."""
+    name = ids.response_id(run.run_id)
+    stored = await engine.stored_response(name)
+    if stored is not None:
+        return stored
+    fold = Fold(head_of(run))
+    async for _ in _told(engine, run, fold):
+        pass
+    if fold.terminal is None:
+        raise unavailable("The server is going down.")
+    text = encode(fold.terminal)
+    return await engine.save_response(name, run_id=run.run_id, terminal=text)
+
+
+async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:
+    async for events in engine.follow(run.run_id):
+        ended = await engine.run(run.run_id) if events[-1].mode == "end" else None
+        yield [frame for event in events for frame in fold.feed(event, ended)]
+
+
+def _wire(frame: Frame) -> bytes:
+    return sse.frame(frame["type"], encode(frame), eol="\n")

@@ -1,0 +1,98 @@
+"""What a thread already holds, and which part of a request's input is new to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import ids
+from . import messages as m
+from .messages import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A thread as the next turn finds it.
+
+    ``calls`` are all tool calls ever made there, ``open_calls`` those of the last AI message
+    that have no result: ``{call_id: {"name", "arguments"}}``. ``turn`` are the ids of the
+    messages since a person last spoke. ``questions`` are the open interrupts, id -> value.
+    """
+
+    ids: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
+    open_calls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    turn: tuple[str, ...] = ()
+    questions: Mapping[str, Any] = field(default_factory=dict)
+    busy: bool = False
+
+
+NOTHING = Held()
+
+
+def held(messages: Sequence[Message], questions: Mapping[str, Any], *, busy: bool) -> Held:
+    """What a thread with these messages holds."""
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    answered = frozenset(message["tool_call_id"] for message in messages if m.is_tool(message))
+    return Held(
+        ids=frozenset(message["id"] for message in messages if message.get("id")),
+        calls=frozenset(call["id"] for call in calls),
+        answered=answered,
+        open_calls={
+            call["id"]: {"name": call["name"], "arguments": m.arguments_of(call)}
+            for call in _last_calls(messages)
+            if call["id"] not in answered
+        },
+        turn=tuple(message["id"] for message in m.latest_turn(messages) if message.get("id")),
+        questions=questions,
+        busy=busy,
+    )
+
+
+def _last_calls(messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
+    """The calls of the last message that is not a tool's, if a model made it."""
+    for message in reversed(messages):
+        if not m.is_tool(message):
+            return message.get("tool_calls") or ()
+    return ()
+
+
+def fresh(items: Sequence[Mapping[str, Any]], thread: Held) -> Sequence[Mapping[str, Any]]:
+    """The items behind the last one that the thread holds: stateless clients send all again."""
+    known = [index for index, item in enumerate(items) if _known(item, thread)]
+    return items[known[-1] + 1 :] if known else items
+
+
+def _known(item: Mapping[str, Any], thread: Held) -> bool:
+    name, call = (ids.original(str(item.get(key, ""))) for key in ("id", "call_id"))
+    match item.get("type"):
+        case "function_call":
+            return call in thread.calls
+        case "function_call_output":
+            return call in thread.answered
+        case "mcp_call":
+            return name.removeprefix(ids.MCP_CALL) in thread.calls
+    return name in thread.ids
+
+
+def repairs(thread: Held, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Error results for calls that a crash or a cancel left without one.
+
+    Providers refuse every later turn of a history with an unanswered call. A busy thread is left
+    alone, its calls are being answered; so are calls that ``items`` answer.
+    """
+    given = {ids.original(str(item.get("call_id"))) for item in items}
+    dangling = {} if thread.busy else thread.open_calls
+    return [
+        {
+            "role": "tool",
+            "tool_call_id": call_id,
+            "name": call["name"],
+            "status": "error",
+            "content": "This call was interrupted and has no result.",
+        }
+        for call_id, call in dangling.items()
+        if call_id not in given
+    ]

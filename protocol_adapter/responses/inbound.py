@@ -1,0 +1,159 @@
+"""Input items of a request as LangGraph messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from . import ids
+from .refusal import Refusal
+
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+_TEXTS = ("input_text", "output_text", "text", "refusal", "summary_text")
+
+Item = Mapping[str, Any]
+Messages = list[dict[str, Any]]
+
+
+def items_of(given: Any) -> list[dict[str, Any]]:
+    """``input`` as a list of items, each with its ``type``; a string is one user message."""
+    if isinstance(given, str):
+        return [{"type": "message", "role": "user", "content": given}]
+    for index, item in enumerate(given):
+        if not isinstance(item, dict):
+            raise Refusal("An input item must be an object.", param=f"input[{index}]")
+    typed = [{**item, "type": _kind(item)} for item in given]
+    for index, item in enumerate(typed):
+        _check(item, f"input[{index}]")
+    return typed
+
+
+def _kind(item: Item) -> str:
+    return str(item.get("type") or ("message" if "role" in item else "item_reference"))
+
+
+def _check(item: Item, param: str) -> None:
+    """Refuses an item that could not be told to a graph; unknown kinds pass and are left out."""
+    if item["type"] == "message":
+        if item.get("role") not in _ROLES:
+            raise Refusal(f"'role' must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
+        if not isinstance(item.get("content"), (str, list)):
+            raise Refusal("'content' must be a string or a list.", param=f"{param}.content")
+        return
+    for key in _NEEDED.get(item["type"], ()):
+        if not isinstance(item.get(key), str):
+            raise Refusal(f"'{key}' must be a string.", param=f"{param}.{key}")
+
+
+_NEEDED = {
+    "function_call": ("call_id", "name"),
+    "function_call_output": ("call_id",),
+    "mcp_call": ("id", "name"),
+    "mcp_approval_response": ("approval_request_id",),
+}
+
+
+def messages_of(items: Sequence[Item]) -> Messages:
+    """The messages that ``items`` stand for, in order; kinds without a message are left out."""
+    messages: Messages = []
+    for item in items:
+        if add := _KINDS.get(item["type"]):
+            add(item, messages)
+    return messages
+
+
+def _message(item: Item, messages: Messages) -> None:
+    message = {"role": _ROLES[item["role"]], "content": _content(item["content"])}
+    if item.get("id"):
+        message["id"] = ids.original(str(item["id"]))
+    messages.append(message)
+
+
+def _function_call(item: Item, messages: Messages) -> None:
+    _add_call(messages, ids.original(item["call_id"]), item)
+
+
+def _function_call_output(item: Item, messages: Messages) -> None:
+    message = {
+        "role": "tool",
+        "tool_call_id": ids.original(item["call_id"]),
+        "content": _content(item.get("output") or ""),
+    }
+    if item.get("id"):
+        message["id"] = ids.original(str(item["id"]))
+    messages.append(message)
+
+
+def _mcp_call(item: Item, messages: Messages) -> None:
+    """A tool that the graph ran in an earlier turn, shown again by a stateless client."""
+    call_id = ids.original(item["id"]).removeprefix(ids.MCP_CALL)
+    _add_call(messages, call_id, item)
+    output = item.get("output") or item.get("error") or ""
+    messages.append({"role": "tool", "tool_call_id": call_id, "content": _content(output)})
+
+
+_KINDS: Mapping[str, Callable[[Item, Messages], None]] = {
+    "message": _message,
+    "function_call": _function_call,
+    "function_call_output": _function_call_output,
+    "mcp_call": _mcp_call,
+}
+
+
+def _add_call(messages: Messages, call_id: str, item: Item) -> None:
+    """Calls belong to the assistant's message before them, as the model made them."""
+    if not messages or messages[-1]["role"] != "assistant":
+        messages.append({"role": "assistant", "content": ""})
+    call = {"id": call_id, "name": item["name"], "args": _arguments(item), "type": "tool_call"}
+    messages[-1].setdefault("tool_calls", []).append(call)
+
+
+def _arguments(item: Item) -> dict[str, Any]:
+    given = item.get("arguments") or "{}"
+    try:
+        args = orjson.loads(given) if isinstance(given, str) else given
+    except orjson.JSONDecodeError:
+        args = given
+    return args if isinstance(args, dict) else {"arguments": args}
+
+
+def _content(content: Any) -> Any:
+    """One text as a string, which every graph reads; more or richer parts as content blocks."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else orjson.dumps(content).decode()
+    blocks = [_block(part) for part in content]
+    if len(blocks) == 1 and blocks[0].get("type") == "text":
+        return blocks[0]["text"]
+    return blocks
+
+
+def _block(part: Any) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if not isinstance(part, dict):
+        raise Refusal("A content part must be an object.", param="input")
+    match part.get("type"):
+        case kind if kind in _TEXTS:
+            return {"type": "text", "text": part.get("text") or part.get("refusal") or ""}
+        case "input_image":
+            return _source("image", part.get("image_url"), part)
+        case "input_file":
+            return _source("file", part.get("file_url") or part.get("file_data"), part)
+    return part
+
+
+def _source(kind: str, address: str | None, part: Item) -> dict[str, Any]:
+    """A standard content block by URL, by base64 or by the provider's file id."""
+    block: dict[str, Any] = {"type": kind}
+    if part.get("filename"):
+        block["filename"] = part["filename"]
+    if not address:
+        return {**block, "file_id": part.get("file_id")}
+    head, comma, data = address.partition(",")
+    if head.startswith("data:") and comma:
+        mime_type = head.removeprefix("data:").partition(";")[0]
+        return {**block, "base64": data, "mime_type": mime_type}
+    is_url = address.startswith(("http://", "https://"))
+    return {**block, "url" if is_url else "base64": address}

@@ -1,0 +1,95 @@
+"""Answers that stay open: server-sent events, and JSON that is not ready yet.
+
+The sole importer of ``sse_starlette``, which brings the heartbeat, notices a client that hung up
+and ends streams when uvicorn shuts down. Chunks are bytes that hold whole frames, so several
+frames travel in one send and nothing is encoded twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+from sse_starlette import EventSourceResponse
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+CRLF = "\r\n"
+
+
+class StreamCut(Exception):
+    """Raised by a chunk iterator that has to stop before its end, when the server drains."""
+
+
+def frame(event: str, data: str, *, event_id: int | None = None, eol: str = CRLF) -> bytes:
+    """One frame; ``data`` is text without line breaks. Without ``event_id`` it has no ``id:``."""
+    tail = "" if event_id is None else f"id: {event_id}{eol}"
+    return f"event: {event}{eol}data: {data}{eol}{tail}{eol}".encode()
+
+
+def event_stream(
+    chunks: AsyncIterator[bytes],
+    *,
+    headers: Mapping[str, str] | None = None,
+    heartbeat: bytes = b": heartbeat\r\n\r\n",
+    interval_seconds: float = 5.0,
+    close_cleanly: bool = True,
+) -> Response:
+    """Streams ``chunks``, each one or more whole frames, with ``heartbeat`` in between.
+
+    The iterator is closed (cancelled where it waits) when the client hangs up or the server
+    shuts down, so its ``finally`` blocks run. ``close_cleanly`` says what a client sees when the
+    stream stops early (shutdown, :class:`StreamCut`): the end of the body, or a cut connection.
+    """
+    return _OpenAnswer(
+        chunks, "text/event-stream", headers, heartbeat, interval_seconds, close_cleanly
+    )
+
+
+def json_when_ready(
+    chunks: AsyncIterator[bytes],
+    *,
+    headers: Mapping[str, str] | None = None,
+    interval_seconds: float = 5.0,
+) -> Response:
+    """Status and headers at once, the JSON text of ``chunks`` later, line feeds meanwhile.
+
+    An answer that stops early leaves a cut connection: half a JSON text must not look whole.
+    """
+    return _OpenAnswer(chunks, "application/json", headers, b"\n", interval_seconds, False)
+
+
+class _OpenAnswer(EventSourceResponse):
+    """Decides how an answer ends that stopped early; the parent always leaves it in mid-body."""
+
+    def __init__(
+        self,
+        chunks: AsyncIterator[bytes],
+        media_type: str,
+        headers: Mapping[str, str] | None,
+        heartbeat: bytes,
+        interval_seconds: float,
+        close_cleanly: bool,
+    ) -> None:
+        super().__init__(
+            chunks,
+            headers=headers,
+            media_type=media_type,
+            ping=interval_seconds,
+            ping_message_factory=lambda: heartbeat,  # type: ignore[arg-type, return-value]
+        )
+        self.close_cleanly = close_cleanly
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        ended = False
+
+        async def watched(message: Message) -> None:
+            nonlocal ended
+            ended = ended or not message.get("more_body", True)
+            await send(message)
+
+        try:
+            await super().__call__(scope, receive, watched)
+        except StreamCut:
+            self.active = False
+        if self.close_cleanly and not ended:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})

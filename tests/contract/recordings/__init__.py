@@ -1,0 +1,32 @@
+"""How the official server answered, call by call, against graphs like ``tests/apps/basic``.
+
+Recorded from langgraph-api 0.16.7 through the unchanged Python client, reduced to what clients can
+rely on. Where this server answers otherwise on purpose, the call expects **our** answer and names
+the row of ``DIFFERENCES`` that says why. Two differences hold for every stream and are therefore
+not written at each: ``end-frame`` and ``event-ids``.
+"""
+
+from __future__ import annotations
+
+from tests.contract.recordings.assistants import ASSISTANTS, META
+from tests.contract.recordings.calls import Call
+from tests.contract.recordings.differences import DIFFERENCES
+from tests.contract.recordings.interrupts import INTERRUPTS
+from tests.contract.recordings.joins import JOINS
+from tests.contract.recordings.runs import FAILURES, RUNS, STATELESS
+from tests.contract.recordings.streams import STREAMS
+from tests.contract.recordings.threads import THREADS
+
+SCENARIOS: dict[str, list[Call]] = {
+    "meta": META,
+    "assistants": ASSISTANTS,
+    "threads": THREADS,
+    "runs": RUNS,
+    "stateless runs": STATELESS,
+    "failures": FAILURES,
+    "joins": JOINS,
+    **{f"stream {name}": calls for name, calls in STREAMS.items()},
+    **{f"interrupt {name}": calls for name, calls in INTERRUPTS.items()},
+}
+
+__all__ = ["DIFFERENCES", "SCENARIOS"]

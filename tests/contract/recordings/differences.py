@@ -1,0 +1,103 @@
+"""Where this server answers otherwise on purpose, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """An answer that is not the official one, and the reason."""
+
+    official: str
+    here: str
+    reason: str
+
+
+DIFFERENCES: dict[str, Difference] = {
+    "end-frame": Difference(
+        official="a finished stream just closes",
+        here="it ends with `event: end`",
+        reason="the clients take it as final and save a request for the run's status",
+    ),
+    "event-ids": Difference(
+        official="`id:` only for runs created with stream_resumable, as <ms>-<n>",
+        here="every event has a numeric id",
+        reason="every client survives a cut without asking for it",
+    ),
+    "location-filter": Difference(
+        official="Location is the bare path",
+        here="Location carries the stream modes",
+        reason="the Python client sends no query of its own when it reconnects",
+    ),
+    "replay-always": Difference(
+        official="a run that was not created resumable replays nothing",
+        here="every run replays",
+        reason="the log is durable whatever the client asked for",
+    ),
+    "late-join": Difference(
+        official="an empty stream for a finished run without Last-Event-ID",
+        here="the last values, then end",
+        reason="a page that comes late shows the result and not nothing",
+    ),
+    "foreign-cursor": Difference(
+        official="a Last-Event-ID of another form gives an empty stream",
+        here="the run from its start",
+        reason="events twice are repaired by the client, missing events are not",
+    ),
+    "cursor-zero": Difference(
+        official="Last-Event-ID 0 replays all, the metadata frame too",
+        here="0 is the id of the metadata frame; what follows it is sent",
+        reason="ids are positions in the run's log",
+    ),
+    "graph-names": Difference(
+        official="422 for a graph name where an assistant id is expected",
+        here="accepted",
+        reason="the client's documentation promises it",
+    ),
+    "opaque-thread-ids": Difference(
+        official="422 for a thread id that is no UUID",
+        here="accepted",
+        reason="ids of other protocols and of rotated conversations name threads too",
+    ),
+    "unknown-run": Difference(
+        official="200 with an error object or an error frame",
+        here="404",
+        reason="clients raise a typed error instead of taking it for the run's result",
+    ),
+    "before-checkpoint": Difference(
+        official="500 for before = a checkpoint object",
+        here="the history before it",
+        reason="the official answer is a bug",
+    ),
+    "values-search": Difference(
+        official="500 for a search by values when a thread has none",
+        here="the threads that match",
+        reason="the official answer is a bug",
+    ),
+    "strict-resume": Difference(
+        official="accepted and ignored",
+        here="422",
+        reason="a key with a meaning acts or is refused",
+    ),
+    "durability-default": Difference(
+        official='"async"',
+        here='"sync"',
+        reason="a crash must not lose a finished step",
+    ),
+    "update-status": Difference(
+        official="a thread is interrupted after any state update",
+        here="interrupted only when something is left to run",
+        reason="the status tells a client whether the thread can go on",
+    ),
+    "text": Difference(
+        official="another wording of the error",
+        here="our own wording",
+        reason="clients show the text and read the status",
+    ),
+    "json-500": Difference(
+        official='{"ok": true, "services": {}}',
+        here='{"ok": true}',
+        reason="there are no services to list",
+    ),
+}
