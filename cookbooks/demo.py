@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
-from openai import OpenAI
+from openai import OpenAI, OpenAIError
 
 STRATEGIES = ("agent_session", "event_log")
 SECONDS = 3
@@ -86,7 +86,7 @@ def read_what_is_left(stream: Any) -> None:
     try:
         for _ in stream:
             pass
-    except httpx.HTTPError as error:
+    except (OpenAIError, httpx.HTTPError) as error:
         print(f"      the connection broke: {type(error).__name__}")
 
 

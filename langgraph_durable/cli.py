@@ -28,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in error.message.splitlines():
             print(f"langgraph-durable: {line}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"langgraph-durable: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
 
@@ -88,7 +91,8 @@ def _many(sub: argparse.ArgumentParser) -> None:
 def _dev(options: argparse.Namespace) -> int:
     from langgraph_durable import serving
 
-    options.port = options.port or DEFAULT_PORT
+    if options.port is None:
+        options.port = DEFAULT_PORT
     if options.reload:
         return _supervised(options, 1, reload=True)
     return serving.serve(_launch(options, embedded=True), options)
@@ -97,7 +101,8 @@ def _dev(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from langgraph_durable import serving
 
-    options.port = options.port or int(os.environ.get("DATABRICKS_APP_PORT") or DEFAULT_PORT)
+    if options.port is None:
+        options.port = int(os.environ.get("DATABRICKS_APP_PORT") or DEFAULT_PORT)
     if options.workers > 1:
         return _supervised(options, options.workers)
     return serving.serve(_launch(options, embedded=options.embedded), options)

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,7 @@ async def _serve(launch: Launch, listening: socket.socket, options: argparse.Nam
     try:
         await engine.start()
         server.when_ready = lambda: _tell_ready(launch, listening, options)
-        with _stopping(engine, server):
+        async with _stopping(engine, server):
             await server.serve([listening])
     finally:
         await engine.stop()
@@ -126,24 +126,18 @@ def _server(engine: DurableEngine, launch: Launch, log_level: str) -> _Server:
     return _Server(config)
 
 
-@contextlib.contextmanager
-def _stopping(engine: DurableEngine, server: _Server) -> Iterator[None]:
+@contextlib.asynccontextmanager
+async def _stopping(engine: DurableEngine, server: _Server) -> AsyncIterator[None]:
     """While inside, a signal drains the engine and lets the server go with it."""
     draining: list[asyncio.Task[None]] = []
 
     def stop() -> None:
-        draining.append(asyncio.ensure_future(_drain(engine.stop)))
+        draining.append(asyncio.create_task(engine.stop()))
         server.should_exit = True
 
     with _signals(stop):
         yield
-
-
-async def _drain(stop: Callable[[], Awaitable[None]]) -> None:
-    try:
-        await stop()
-    except Exception:
-        _log.exception("the engine did not stop cleanly")
+        await asyncio.gather(*draining)
 
 
 @contextlib.contextmanager

@@ -90,8 +90,11 @@ def _mcp_call(item: Item, messages: Messages) -> None:
     """A tool that the graph ran in an earlier turn, shown again by a stateless client."""
     call_id = ids.original(item["id"]).removeprefix(ids.MCP_CALL)
     _add_call(messages, call_id, item)
-    output = item.get("output") or item.get("error") or ""
-    messages.append({"role": "tool", "tool_call_id": call_id, "content": _content(output)})
+    error = item.get("error")
+    if isinstance(error, dict):
+        error = error.get("content") or error.get("message")
+    content = _content(item.get("output") or error or "")
+    messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
 
 
 _KINDS: Mapping[str, Callable[[Item, Messages], None]] = {

@@ -129,8 +129,12 @@ class Call(Item):
             "server_label": "langgraph",
             "approval_request_id": None,
             "output": self.output,
-            "error": self.error,
+            "error": None if self.error is None else _tool_error(self.error),
         }
+
+
+def _tool_error(text: str) -> dict[str, Any]:
+    return {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": text}]}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -76,6 +76,8 @@ class Output:
         return call
 
     def argue(self, call: Call, delta: str) -> None:
+        if call.settled or not call.open:
+            return
         call.arguments += delta
         self._emit(_arguments(call, "delta"), **_whereabouts(call), delta=delta)
 
@@ -91,7 +93,8 @@ class Output:
         """The result of an ``mcp_call``, which closes it."""
         if not call.open:
             return
-        call.output, call.error = (None, output) if failed else (output, None)
+        call.output = None if failed else output
+        call.error = output if failed else None
         ending = "failed" if failed else "completed"
         self._emit(f"response.mcp_call.{ending}", **_whereabouts(call))
         self._close(call, ending)

@@ -158,7 +158,11 @@ def test_a_tool_that_failed_is_a_failed_mcp_call() -> None:
 
     assert "mcp_call.failed" in kinds(frames)
     [item] = frames[-1]["response"]["output"]
-    assert (item["status"], item["output"], item["error"]) == ("failed", None, "no such city")
+    assert (item["status"], item["output"]) == ("failed", None)
+    assert item["error"] == {
+        "type": "mcp_tool_execution_error",
+        "content": [{"type": "text", "text": "no such city"}],
+    }
 
 
 def test_in_the_other_dialect_a_tool_is_a_function_call_and_its_output() -> None:
