@@ -8,9 +8,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from langgraph_durable.errors import AssistantNotFound, UnknownGraph
 from langgraph_durable.model import Assistant
 from langgraph_durable.project import GraphSource, Project
+
+NAMESPACE = uuid.UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+"""Under which the official server makes a graph's assistant id from its name."""
 
 READ = "assistants.read"
 
@@ -24,7 +29,7 @@ def system_assistants(project: Project) -> dict[str, Assistant]:
 
 def _system(name: str, source: GraphSource, now: datetime) -> Assistant:
     return Assistant(
-        assistant_id=str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
+        assistant_id=str(uuid.uuid5(NAMESPACE, name)),
         graph_id=name,
         name=name,
         description=source.description,
@@ -95,9 +100,10 @@ def _attempted(make: Any) -> Any:
 
 
 def _state_schema(graph: Any) -> Any:
-    from langgraph.pregel._utils import get_new_channel_versions  # noqa: F401
-
-    return graph.get_output_jsonschema()
+    schema = getattr(getattr(graph, "builder", None), "state_schema", None)
+    if schema is None:
+        return graph.get_output_jsonschema()
+    return TypeAdapter(schema).json_schema()
 
 
 def _config_schema(graph: Any) -> Any:

@@ -7,7 +7,6 @@ the attempt: a refusal alone would let the rest of the graph run on.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future
 from math import isfinite
@@ -30,6 +29,7 @@ from langgraph_durable.errors import DurableError, InvalidRequest
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import clean, encode
+from langgraph_durable.snapshot import NULL_TASK
 
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
 
@@ -57,6 +57,8 @@ class FencedSaver(AsyncPostgresSaver):
         super().__init__(cast(Any, pool))
         self._log = log
         self.in_flight = InFlight()
+        self._inputs: set[str] = set()
+        """Input checkpoints: what stands on them is the request, not yet a node's work."""
 
     async def aput(
         self,
@@ -71,6 +73,8 @@ class FencedSaver(AsyncPostgresSaver):
         parent = place.get("checkpoint_id")
         if parent is not None and checkpoint["id"] <= parent:
             raise DurableError(f"checkpoint {checkpoint['id']} is not newer than its parent")
+        if metadata.get("source") == "input":
+            self._inputs.add(checkpoint["id"])
         inline, apart = _split(checkpoint["channel_values"])
         versions = {k: v for k, v in new_versions.items() if k in apart}
         stored = {**checkpoint, "channel_values": inline}
@@ -81,7 +85,7 @@ class FencedSaver(AsyncPostgresSaver):
             checkpoints=[
                 (thread_id, namespace, checkpoint["id"], parent, encode(stored), encode(about))
             ],
-            fruitful=metadata.get("source") != "input",
+            fruitful=not {checkpoint["id"], parent} & self._inputs,
             urgent=True,
         )
         await self._durable(change)
@@ -111,7 +115,8 @@ class FencedSaver(AsyncPostgresSaver):
             writes,
         )
         special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        finished = not special and task_id != str(uuid.UUID(int=0))
+        finished = not special and task_id != NULL_TASK
+        finished = finished and place["checkpoint_id"] not in self._inputs
         await self._durable(
             Change(
                 log=self._log,

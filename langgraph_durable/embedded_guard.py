@@ -24,20 +24,30 @@ FAST_SECONDS = 10.0
 def postmaster(data: Path) -> int | None:
     """The pid of the live postmaster of data directory ``data``; a zombie is not alive."""
     try:
-        pid = abs(int((data / "postmaster.pid").read_text().split("\n", 1)[0]))
-        os.kill(pid, 0)
-    except (OSError, ValueError, OverflowError):
+        pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
         return None
     return pid if _serves(pid, data) else None
 
 
 def _serves(pid: int, data: Path) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
     if not Path("/proc/self/cmdline").exists():  # not Linux: the signal must do
         return True
     try:  # a zombie has an empty command line, a reused pid another one
-        return os.fsencode(data) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        program, *arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
+    return program.endswith(b"postgres") and os.fsencode(data) in arguments
+
+
+def _orphan(data: Path) -> int | None:
+    """The postmaster of a data directory that somebody has deleted under it."""
+    pids = (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+    return next((pid for pid in pids if _serves(pid, data)), None)
 
 
 def stop_postmaster(data: Path) -> None:
@@ -47,12 +57,12 @@ def stop_postmaster(data: Path) -> None:
         (signal.SIGQUIT, FAST_SECONDS),
         (signal.SIGKILL, FAST_SECONDS),
     ):
-        pid = postmaster(data)
+        pid = postmaster(data) or _orphan(data)
         if pid is None:
             return
         _signal(pid, request)
         deadline = time.monotonic() + patience
-        while postmaster(data) == pid and time.monotonic() < deadline:
+        while _serves(pid, data) and time.monotonic() < deadline:
             time.sleep(0.01)
 
 

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import StoreUnavailable
 
 # Studio and other clients compare this with the releases of the official server whose calls
 # they make; it is the protocol spoken here, not the release of this package.
@@ -21,8 +22,10 @@ def routes(engine: DurableEngine) -> list[BaseRoute]:
     """``/ok`` needs no database unless ``check_db=1`` asks for it."""
 
     async def ok(request: Request) -> Response:
-        if request.query_params.get("check_db") in ("1", "true") and not await engine.ping():
-            return JSONResponse({"ok": False}, 503, {"Retry-After": "1"})
+        if request.query_params.get("check_db") in ("1", "true"):
+            await engine.ensure_started()
+            if not await engine.ping():
+                raise StoreUnavailable
         return JSONResponse({"ok": True})
 
     async def info(request: Request) -> Response:

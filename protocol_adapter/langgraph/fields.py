@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from langgraph_durable.errors import InvalidRequest
 
-
 T = TypeVar("T")
 
 

@@ -12,17 +12,17 @@ from langgraph_durable.model import Assistant, Run, RunStatus, Thread
 from langgraph_durable.serde import decode, encode
 from protocol_adapter.langgraph.fields import Unprocessable
 
-ASSISTANT_FIELDS = tuple(
-    "assistant_id graph_id name description config context metadata version"
-    " created_at updated_at".split()
+ASSISTANT_FIELDS = (
+    *("assistant_id", "graph_id", "name", "description", "config", "context", "metadata"),
+    *("version", "created_at", "updated_at"),
 )
-THREAD_FIELDS = tuple(
-    "thread_id created_at updated_at state_updated_at metadata status config values"
-    " interrupts error".split()
+THREAD_FIELDS = (
+    *("thread_id", "created_at", "updated_at", "state_updated_at", "metadata", "status"),
+    *("config", "values", "interrupts", "error"),
 )
-RUN_FIELDS = tuple(
-    "run_id thread_id assistant_id created_at updated_at status metadata kwargs"
-    " multitask_strategy".split()
+RUN_FIELDS = (
+    *("run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status"),
+    *("metadata", "kwargs", "multitask_strategy"),
 )
 
 
@@ -89,12 +89,22 @@ def state_object(snapshot: StateSnapshot, thread_id: str) -> dict[str, Any]:
     }
 
 
-def empty_state(thread_id: str, checkpoint: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The state of a thread that has none yet; a checkpoint that was asked for is echoed."""
-    blank = StateSnapshot({}, (), {}, None, None, None, (), ())
-    asked = (checkpoint or {}).get("checkpoint_id")
-    echo = {"checkpoint": {"checkpoint_id": asked, "thread_id": thread_id}, "checkpoint_id": asked}
-    return state_object(blank, thread_id) | (echo if asked else {})
+def empty_state(thread_id: str, asked: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The state of a thread that has none yet.
+
+    A checkpoint that was ``asked`` for is echoed, without an id if only the thread was named:
+    RemoteGraph always asks so, and reads the answer without looking for null.
+    """
+    blank = state_object(StateSnapshot({}, (), {}, None, None, None, (), ()), thread_id)
+    if asked is None:
+        return blank
+    checkpoint = {
+        "checkpoint_id": asked.get("checkpoint_id"),
+        "thread_id": thread_id,
+        "checkpoint_ns": asked.get("checkpoint_ns", ""),
+    }
+    echo = {"checkpoint": checkpoint, "checkpoint_id": checkpoint["checkpoint_id"]}
+    return blank | echo | {"metadata": {}}
 
 
 def updated_state(checkpoint: Mapping[str, Any], thread_id: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import CheckpointNotFound
+from langgraph_durable.errors import CheckpointNotFound, InvalidRequest, UnknownGraph
 from langgraph_durable.model import ThreadStatus
 from protocol_adapter.langgraph.fields import (
     Unprocessable,
@@ -117,7 +117,7 @@ class Threads:
 
     async def get_state_at(self, request: Request) -> Response:
         body = await json_body(request)
-        checkpoint = checkpoint_of(body.get("checkpoint"))
+        checkpoint = checkpoint_of(body.get("checkpoint")) or {}
         return await self._state(request, checkpoint, flag(body, "subgraphs") or False)
 
     async def update_state(self, request: Request) -> Response:
@@ -126,12 +126,15 @@ class Threads:
         checkpoint_id = text(body, "checkpoint_id")
         if checkpoint_id:
             checkpoint = {"checkpoint_id": checkpoint_id} | (checkpoint or {})
-        made = await self._engine.update_state(
-            _id(request),
-            body.get("values"),
-            as_node=text(body, "as_node"),
-            checkpoint=checkpoint,
-        )
+        try:
+            made = await self._engine.update_state(
+                _id(request),
+                body.get("values"),
+                as_node=text(body, "as_node"),
+                checkpoint=checkpoint,
+            )
+        except UnknownGraph as error:
+            raise InvalidRequest(error.message) from error
         return answer(updated_state(made, _id(request)))
 
     async def history(self, request: Request) -> Response:
@@ -151,15 +154,17 @@ class Threads:
         return answer([state_object(state, _id(request)) for state in states])
 
     async def _state(
-        self, request: Request, checkpoint: Mapping[str, Any] | None, subgraphs: bool
+        self, request: Request, asked: Mapping[str, Any] | None, subgraphs: bool
     ) -> Response:
         thread_id = _id(request)
         try:
-            state = await self._engine.state(thread_id, checkpoint=checkpoint, subgraphs=subgraphs)
+            state = await self._engine.state(
+                thread_id, checkpoint=asked or None, subgraphs=subgraphs
+            )
         except CheckpointNotFound:
             state = None
         if state is None or state.created_at is None:
-            return answer(empty_state(thread_id, checkpoint))
+            return answer(empty_state(thread_id, asked))
         return answer(state_object(state, thread_id))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 from langchain_core.utils.uuid import uuid7
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
@@ -185,6 +185,8 @@ def _endpoint(verbs: Mapping[str, Handler]) -> Handler:
     async def endpoint(http: Request) -> Response:
         try:
             return await _handler(verbs, http)(http)
+        except ClientDisconnect:
+            raise
         except Exception as error:
             refusal = refusal_of(error)
             if refusal.status == 500:

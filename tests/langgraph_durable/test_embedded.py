@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,23 @@ def test_nothing_is_left_when_the_only_server_process_is_killed(home: Path) -> N
     assert postmaster(home / "postgres") is not None
     kill(process)
     until(lambda: postmaster(home / "postgres") is None and not guards(home))
+
+
+def test_nothing_is_left_when_the_directory_was_deleted_under_it(home: Path) -> None:
+    process = user_process(home)
+    pid = postmaster(home / "postgres")
+    kill(process)
+    shutil.rmtree(home)
+    until(lambda: not cmdline(pid))
+    until(lambda: not guards(home))
+
+
+def cmdline(pid: int | None) -> bytes:
+    """Empty for a process that is dead but not yet buried."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_a_killed_server_process_does_not_take_the_database_from_another(home: Path) -> None:

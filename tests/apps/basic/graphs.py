@@ -10,7 +10,13 @@ from typing import Annotated, Any
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langgraph.config import get_stream_writer
@@ -124,7 +130,8 @@ class Calculator(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         first, *rest = self._chunks(messages[-1])
-        return ChatResult(generations=[ChatGeneration(message=sum(rest, start=first))])
+        whole = message_chunk_to_message(sum(rest, start=first))
+        return ChatResult(generations=[ChatGeneration(message=whole)])
 
     def _chunks(self, last: BaseMessage) -> list[AIMessageChunk]:
         if isinstance(last, ToolMessage):

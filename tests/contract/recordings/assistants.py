@@ -64,7 +64,7 @@ ASSISTANTS = [
     get(f"/assistants/{AGENT_ID}", shape=AGENT),
     get("/assistants/agent", shape=AGENT, differs="graph-names"),
     get(f"/assistants/{NOBODY}", status=404, shape=DETAIL),
-    get("/assistants/nosuch", status=404, shape=DETAIL, differs="graph-names"),
+    get("/assistants/nosuch", status=422, shape=DETAIL),
     get(
         f"/assistants/{AGENT_ID}/graph?xray=false",
         shape={

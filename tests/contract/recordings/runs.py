@@ -39,7 +39,7 @@ RUNS = [
         shape={
             **RUN,
             "status": Matches("pending|running"),
-            "metadata": {"a": 1, "graph_id": "agent", "assistant_id": AGENT_ID},
+            "metadata": {"a": 1, "assistant_id": AGENT_ID},
             "kwargs": {"input": ADD, "durability": "sync", "config": {"tags": ["t"]}},
         },
         headers={"content-location": Matches("/threads/{thread}/runs/.+")},

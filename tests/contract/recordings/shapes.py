@@ -48,7 +48,7 @@ RUN = {
     "assistant_id": AGENT_ID,
     "created_at": TIME,
     "updated_at": TIME,
-    "metadata": {"assistant_id": AGENT_ID, "graph_id": "agent"},
+    "metadata": {"assistant_id": AGENT_ID},
     "kwargs": {"input": ADD, "command": None, "stream_mode": ["values"], "subgraphs": False},
     "multitask_strategy": "enqueue",
 }

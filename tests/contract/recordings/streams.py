@@ -132,7 +132,10 @@ STREAMS = {
     "no mode is values": [
         NEW_THREAD,
         stream(
-            "slow", [], [("values", {"steps": ["1", "2", "3", "4", "5"][:n]}) for n in range(6)], {}
+            "slow",
+            [],
+            [("values", {"steps": ["1", "2", "3", "4", "5"][:n]}) for n in range(6)],
+            {"delay": 0.01},
         ),
     ],
     "subgraphs hidden": [

@@ -139,9 +139,21 @@ THREADS = [
         f"/threads/{{thread}}/state/{NOBODY}?subgraphs=false",
         shape={
             **EMPTY_STATE,
+            "metadata": {},
             "checkpoint": {"checkpoint_id": NOBODY, "thread_id": "{thread}"},
             "checkpoint_id": NOBODY,
         },
+        differs="readable-nothing",
+    ),
+    post(
+        "/threads/{blank}/state/checkpoint",
+        {"checkpoint": {"thread_id": "{blank}"}, "subgraphs": False},
+        shape={
+            **EMPTY_STATE,
+            "metadata": {},
+            "checkpoint": {"thread_id": "{blank}", "checkpoint_ns": "", "checkpoint_id": None},
+        },
+        differs="readable-nothing",
     ),
     post(
         "/threads/{thread}/history",

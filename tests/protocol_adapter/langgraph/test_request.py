@@ -29,7 +29,13 @@ def test_the_least_body_asks_for_values_of_the_threads_state() -> None:
 
 
 def test_null_means_absent_for_every_key() -> None:
-    keys = ["input", "command", "config", "context", "metadata", "checkpoint", "checkpoint_id", "stream_mode", "stream_subgraphs", "stream_resumable", "interrupt_before", "interrupt_after", "multitask_strategy", "if_not_exists", "on_disconnect", "on_completion", "after_seconds", "durability", "checkpoint_during", "webhook", "feedback_keys", "strict_resume", "langsmith_tracer"]
+    keys = (
+        *("input", "command", "config", "context", "metadata", "checkpoint", "checkpoint_id"),
+        *("stream_mode", "stream_subgraphs", "stream_resumable", "feedback_keys", "webhook"),
+        *("interrupt_before", "interrupt_after", "multitask_strategy", "if_not_exists"),
+        *("on_disconnect", "on_completion", "after_seconds", "durability", "strict_resume"),
+        *("checkpoint_during", "langsmith_tracer"),
+    )
     assert parse(**dict.fromkeys(keys)) == parse()
 
 

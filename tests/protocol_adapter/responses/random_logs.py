@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -68,7 +69,7 @@ def _recovered(log: Log, strategy: str, reason: str, keep: list[str]) -> None:
     log.recovered(log.attempt + 1, strategy=strategy, reason=reason, open_tool_call_ids=keep)
 
 
-_ADD = {
+_ADD: dict[str, Callable[..., None]] = {
     "says": _says,
     "calls": _calls,
     "whole": _whole,

@@ -19,7 +19,8 @@ from protocol_adapter.responses.stream import PROJECTION_VERSION, Fold, Frame
 from .logs import Log, a_run, told
 from .random_logs import logs
 
-DIALECTS = ({}, {"tool_items": "function_call"})
+DIALECTS: tuple[dict[str, Any], ...] = ({}, {"tool_items": "function_call"})
+dialects = st.sampled_from(DIALECTS)
 TERMINAL = {"response.completed", "response.failed", "response.incomplete"}
 
 
@@ -27,8 +28,10 @@ def test_the_version_moves_only_with_the_frames() -> None:
     assert PROJECTION_VERSION == 1
 
 
-@given(logs(), st.sampled_from(DIALECTS))
-def test_numbers_are_dense_and_one_terminal_event_comes_last(log: Log, door: dict[str, Any]) -> None:
+@given(logs(), dialects)
+def test_numbers_are_dense_and_one_terminal_event_comes_last(
+    log: Log, door: dict[str, Any]
+) -> None:
     frames = told(log, a_run(door=door))
 
     assert [frame["sequence_number"] for frame in frames] == list(range(len(frames)))
@@ -36,7 +39,7 @@ def test_numbers_are_dense_and_one_terminal_event_comes_last(log: Log, door: dic
     assert [frame["type"] for frame in frames].count("response.created") == 1
 
 
-@given(logs(), st.sampled_from(DIALECTS), st.data())
+@given(logs(), dialects, st.data())
 def test_what_is_told_after_a_cursor_is_the_rest_of_what_is_told_from_the_start(
     log: Log, door: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -54,19 +57,19 @@ def test_what_is_told_after_a_cursor_is_the_rest_of_what_is_told_from_the_start(
     assert after == whole[cursor + 1 :]
 
 
-@given(logs(), st.sampled_from(DIALECTS))
+@given(logs(), dialects)
 def test_every_item_is_opened_once_and_closed_once_at_its_own_index(
     log: Log, door: dict[str, Any]
 ) -> None:
     opened: dict[int, str] = {}
     closed: set[int] = set()
     for frame in told(log, a_run(door=door)):
-        index = frame.get("output_index")
+        index = frame.get("output_index", -1)
         if frame["type"] == "response.output_item.added":
             assert index == len(opened)
             assert frame["item"]["id"] not in opened.values()
             opened[index] = frame["item"]["id"]
-        elif index is not None:
+        elif index >= 0:
             assert index in opened
             assert index not in closed
             assert frame.get("item_id", opened[index]) == opened[index]
@@ -78,7 +81,7 @@ def test_every_item_is_opened_once_and_closed_once_at_its_own_index(
     assert closed == set(opened)
 
 
-@given(logs(), st.sampled_from(DIALECTS))
+@given(logs(), dialects)
 def test_one_text_is_open_at_a_time_and_its_deltas_are_its_text(
     log: Log, door: dict[str, Any]
 ) -> None:
@@ -97,7 +100,7 @@ def test_one_text_is_open_at_a_time_and_its_deltas_are_its_text(
                 speaking = None
 
 
-@given(logs(), st.sampled_from(DIALECTS))
+@given(logs(), dialects)
 def test_the_terminal_output_was_announced_in_that_order(log: Log, door: dict[str, Any]) -> None:
     frames = told(log, a_run(door=door))
     done = [f["item"] for f in frames if f["type"] == "response.output_item.done"]
@@ -146,7 +149,7 @@ def stock_client(body: bytes) -> openai.OpenAI:
 
 
 @settings(max_examples=60, deadline=None)
-@given(logs(st.just("success")), st.sampled_from(DIALECTS))
+@given(logs(st.just("success")), dialects)
 def test_the_stock_stream_helper_follows_every_log(log: Log, door: dict[str, Any]) -> None:
     frames = told(log, a_run(door=door))
 
@@ -157,7 +160,8 @@ def test_the_stock_stream_helper_follows_every_log(log: Log, door: dict[str, Any
         assert [event.type for event in stream] == [frame["type"] for frame in frames]
         final = stream.get_final_response()
 
-    assert [i.id for i in final.output] == [i["id"] for i in frames[-1]["response"]["output"]]
+    told_ids = [item["id"] for item in frames[-1]["response"]["output"]]
+    assert [item.to_dict()["id"] for item in final.output] == told_ids
 
 
 @settings(max_examples=20, deadline=None)
