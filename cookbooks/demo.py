@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,8 +38,9 @@ def main() -> int:
 def play(strategy: str, home: str) -> None:
     """One act: ask, kill, restart, go on reading, ask again."""
     port = free_port()
-    command = (sys.executable, "-m", "langgraph_durable", "dev", "--port", str(port))
-    command += ("--config", f"cookbooks/{strategy}/langgraph.json", "--log-level", "warning")
+    config = f"cookbooks/{strategy}/langgraph.json"
+    arguments = ("dev", "--config", config, "--port", str(port), "--log-level", "error")
+    command = (sys.executable, "-m", "langgraph_durable", *arguments)
     client = OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=5)
 
     with server(command, home) as process:
@@ -107,7 +108,7 @@ def show(event: Any) -> None:
 
 
 @contextmanager
-def server(command: tuple[str, ...], home: str) -> Iterator[subprocess.Popen[str]]:
+def server(command: Sequence[str], home: str) -> Iterator[subprocess.Popen[str]]:
     """A server process that serves; stopped gracefully in the end, if it still lives."""
     print(f"  $ langgraph-durable {' '.join(command[3:])}")
     env = {**os.environ, "LANGGRAPH_DURABLE_HOME": home}

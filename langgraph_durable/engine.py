@@ -7,6 +7,7 @@ the same durability as behind a server. Asking and working meet in the ``runs`` 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -65,7 +66,7 @@ class DurableEngine:
     ) -> None:
         self.project = project or Project.from_graph(graph)
         self.settings = settings or Settings()
-        self.worker_id = f"{socket.gethostname()[:20]}-{uuid.uuid4().hex[:12]}"
+        self.worker_id = f"{socket.gethostname()[:16]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self.draining = False
         self._hook = build_recovery_request
         self._embedded = embedded

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import math
 import re
 from collections import deque
 from collections.abc import Mapping
+from datetime import date, time
 from decimal import Decimal
+from enum import Enum
 from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
 import orjson
 from langgraph.types import Send
@@ -44,12 +48,14 @@ def decode(text: str | bytes) -> Any:
 
 def clean(value: Any) -> Any:
     """``value`` with every string, key and number made safe to encode."""
+    if isinstance(value, Enum):
+        return clean(value.value)
     if isinstance(value, str):
         return _UNSAFE.sub("\ufffd", value) if _UNSAFE.search(value) else value
-    if isinstance(value, bool) or value is None or isinstance(value, float):
+    if value is None or isinstance(value, (bool, float, date, UUID)):
         return value
     if isinstance(value, int):
-        return value if -(2**63) <= value < 2**64 else float(value)
+        return value if -(2**63) <= value < 2**64 else _float(value)
     if isinstance(value, Mapping):
         return {_key(k): clean(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset, deque)) and not hasattr(value, "_asdict"):
@@ -58,9 +64,16 @@ def clean(value: Any) -> Any:
 
 
 def _key(key: Any) -> str:
+    """A key as orjson spells it, or as text where orjson knows none."""
+    key = key.value if isinstance(key, Enum) else key
     if isinstance(key, bytes):
-        key = base64.b64encode(key).decode()
-    return str(clean(str(key)))
+        return base64.b64encode(key).decode()
+    if not isinstance(key, str):
+        try:
+            [key] = orjson.loads(orjson.dumps({key: None}, option=_OPTIONS))
+        except TypeError:
+            key = str(key)
+    return str(clean(key))
 
 
 def _default(value: Any) -> Any:
@@ -97,9 +110,26 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode()
     if isinstance(value, Decimal):
-        return float(value) if value % 1 else int(value)
+        return _number(value)
+    if isinstance(value, time):
+        return value.isoformat()
     if isinstance(value, BaseException):
         return {"error": type(value).__name__, "message": str(value)}
     if isinstance(value, (PurePath, complex, re.Pattern)):
         return str(value)
     return None
+
+
+def _number(value: Decimal) -> float | int:
+    if not value.is_finite():
+        return math.nan
+    whole = value.adjusted() < 19 and value == value.to_integral_value()
+    return int(value) if whole else _float(value)
+
+
+def _float(value: int | Decimal) -> float:
+    """The nearest double; infinite, hence null on the wire, where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

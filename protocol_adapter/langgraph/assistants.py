@@ -13,12 +13,8 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Assistant
 from protocol_adapter.langgraph.fields import Unprocessable, choice, mapping, page, text, texts
 from protocol_adapter.langgraph.http import answer, answer_page, json_body
-from protocol_adapter.langgraph.objects import (
-    ASSISTANT_FIELDS,
-    assistant_object,
-    check_columns,
-    select,
-)
+from protocol_adapter.langgraph.objects import assistant_object
+from protocol_adapter.langgraph.selection import ASSISTANT_FIELDS, check_columns, select
 
 SORTS = ("assistant_id", "graph_id", "name", "created_at", "updated_at")
 EVERY = 1000

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from langgraph_durable.model import Assistant, Run, RunStatus, Thread
 from langgraph_durable.serde import decode, encode
-from protocol_adapter.langgraph.fields import Unprocessable
-
-ASSISTANT_FIELDS = (
-    *("assistant_id", "graph_id", "name", "description", "config", "context", "metadata"),
-    *("version", "created_at", "updated_at"),
-)
-THREAD_FIELDS = (
-    *("thread_id", "created_at", "updated_at", "state_updated_at", "metadata", "status"),
-    *("config", "values", "interrupts", "error"),
-)
-RUN_FIELDS = (
-    *("run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status"),
-    *("metadata", "kwargs", "multitask_strategy"),
-)
+from protocol_adapter.langgraph.selection import ASSISTANT_FIELDS, THREAD_FIELDS
 
 
 def assistant_object(assistant: Assistant) -> dict[str, Any]:
@@ -153,31 +139,3 @@ def _checkpoint(config: Any, thread_id: str) -> dict[str, Any] | None:
     }
     nested = configurable.get("checkpoint_map")
     return found | ({"checkpoint_map": nested} if nested else {})
-
-
-def select(row: Mapping[str, Any], keys: Iterable[str] | None) -> dict[str, Any]:
-    """Only the asked columns of a row, all without ``keys``."""
-    return dict(row) if not keys else {key: row[key] for key in keys if key in row}
-
-
-def check_columns(keys: Iterable[str] | None, known: Collection[str]) -> None:
-    for key in keys or ():
-        if key not in known:
-            raise Unprocessable(f"'select' does not know the column {key!r}")
-
-
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]")
-
-
-def extract(row: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, Any]:
-    """Values at paths such as ``values.messages[-1].content``; null where there is nothing."""
-    return {alias: _at(row, path) for alias, path in paths.items()}
-
-
-def _at(value: Any, path: str) -> Any:
-    for name, index in _STEP.findall(path):
-        try:
-            value = value[int(index)] if index else value[name]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

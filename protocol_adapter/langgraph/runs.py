@@ -15,14 +15,9 @@ from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
 from protocol_adapter.langgraph.disconnect import Audience
 from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
 from protocol_adapter.langgraph.http import answer, json_body, many, query, run_headers, switch
-from protocol_adapter.langgraph.objects import (
-    RUN_FIELDS,
-    check_columns,
-    result_text,
-    run_object,
-    select,
-)
+from protocol_adapter.langgraph.objects import result_text, run_object
 from protocol_adapter.langgraph.request import parse_run, stream_modes
+from protocol_adapter.langgraph.selection import RUN_FIELDS, check_columns, select
 from protocol_adapter.langgraph.stream import (
     Projection,
     View,

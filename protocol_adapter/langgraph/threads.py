@@ -24,18 +24,22 @@ from protocol_adapter.langgraph.fields import (
     text,
     texts,
 )
-from protocol_adapter.langgraph.http import answer, answer_page, json_body, query, switch
+from protocol_adapter.langgraph.http import answer, answer_page, json_body, many, query, switch
 from protocol_adapter.langgraph.objects import (
-    THREAD_FIELDS,
-    check_columns,
     empty_state,
-    extract,
-    select,
     state_object,
     thread_object,
     updated_state,
 )
 from protocol_adapter.langgraph.request import checkpoint_of
+from protocol_adapter.langgraph.selection import (
+    THREAD_FIELDS,
+    check_columns,
+    check_state_keys,
+    extract,
+    select,
+    select_state,
+)
 
 SORTS = ("thread_id", "status", "created_at", "updated_at", "state_updated_at")
 STATUSES = tuple(ThreadStatus)
@@ -112,13 +116,15 @@ class Threads:
 
     async def get_state(self, request: Request) -> Response:
         checkpoint_id = request.path_params.get("checkpoint_id")
-        checkpoint = {"checkpoint_id": checkpoint_id} if checkpoint_id else None
-        return await self._state(request, checkpoint, switch(request, "subgraphs") or False)
+        asked = {"checkpoint_id": checkpoint_id} if checkpoint_id else None
+        subgraphs = switch(request, "subgraphs") or False
+        return await self._state(_id(request), asked, subgraphs, many(request, "select"))
 
     async def get_state_at(self, request: Request) -> Response:
         body = await json_body(request)
-        checkpoint = checkpoint_of(body.get("checkpoint")) or {}
-        return await self._state(request, checkpoint, flag(body, "subgraphs") or False)
+        asked = checkpoint_of(body.get("checkpoint")) or {}
+        subgraphs = flag(body, "subgraphs") or False
+        return await self._state(_id(request), asked, subgraphs, texts(body, "select"))
 
     async def update_state(self, request: Request) -> Response:
         body = await json_body(request)
@@ -138,25 +144,33 @@ class Threads:
         return answer(updated_state(made, _id(request)))
 
     async def history(self, request: Request) -> Response:
-        return await self._history(request, await json_body(request))
+        body = await json_body(request)
+        return await self._history(_id(request), body, texts(body, "select"))
 
     async def history_by_query(self, request: Request) -> Response:
-        return await self._history(request, query(request))
+        return await self._history(_id(request), query(request), many(request, "select"))
 
-    async def _history(self, request: Request, body: Mapping[str, Any]) -> Response:
+    async def _history(
+        self, thread_id: str, body: Mapping[str, Any], keys: list[str] | None
+    ) -> Response:
+        check_state_keys(keys)
         states = await self._engine.history(
-            _id(request),
+            thread_id,
             limit=number(body, "limit", 10, low=1, high=1000),
             before=_before(body.get("before")),
             metadata=mapping(body, "metadata") or None,
             checkpoint=checkpoint_of(body.get("checkpoint")),
         )
-        return answer([state_object(state, _id(request)) for state in states])
+        return answer([select_state(state_object(each, thread_id), keys) for each in states])
 
     async def _state(
-        self, request: Request, asked: Mapping[str, Any] | None, subgraphs: bool
+        self,
+        thread_id: str,
+        asked: Mapping[str, Any] | None,
+        subgraphs: bool,
+        keys: list[str] | None,
     ) -> Response:
-        thread_id = _id(request)
+        check_state_keys(keys)
         try:
             state = await self._engine.state(
                 thread_id, checkpoint=asked or None, subgraphs=subgraphs
@@ -164,8 +178,8 @@ class Threads:
         except CheckpointNotFound:
             state = None
         if state is None or state.created_at is None:
-            return answer(empty_state(thread_id, asked))
-        return answer(state_object(state, thread_id))
+            return answer(select_state(empty_state(thread_id, asked), keys))
+        return answer(select_state(state_object(state, thread_id), keys))
 
 
 def _id(request: Request) -> str:

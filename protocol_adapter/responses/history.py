@@ -32,8 +32,10 @@ class Held:
 NOTHING = Held()
 
 
-def held(messages: Sequence[Message], questions: Mapping[str, Any], *, busy: bool) -> Held:
-    """What a thread with these messages holds."""
+def held(channel: Any, questions: Mapping[str, Any], *, busy: bool) -> Held:
+    """What a thread holds whose ``messages`` channel, as JSON, is ``channel``."""
+    listed = channel if isinstance(channel, list) else []
+    messages = [message for message in listed if isinstance(message, dict)]
     calls = [call for message in messages for call in message.get("tool_calls") or ()]
     answered = frozenset(message["tool_call_id"] for message in messages if m.is_tool(message))
     return Held(
@@ -43,7 +45,7 @@ def held(messages: Sequence[Message], questions: Mapping[str, Any], *, busy: boo
         open_calls={
             call["id"]: {"name": call["name"], "arguments": m.arguments_of(call)}
             for call in _last_calls(messages)
-            if call["id"] not in answered
+            if call["id"] and call["id"] not in answered
         },
         turn=tuple(message["id"] for message in m.latest_turn(messages) if message.get("id")),
         questions=questions,
@@ -59,15 +61,29 @@ def _last_calls(messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
     return ()
 
 
-def fresh(items: Sequence[Mapping[str, Any]], thread: Held) -> Sequence[Mapping[str, Any]]:
-    """The items behind the last one that the thread holds: stateless clients send all again."""
+def fresh(items: Sequence[Mapping[str, Any]], thread: Held) -> list[Mapping[str, Any]]:
+    """The items behind the last one that the thread holds: stateless clients send all again.
+
+    An output without a call, such as the answer to a question settled long ago, is left out.
+    """
     known = [index for index, item in enumerate(items) if _known(item, thread)]
-    return items[known[-1] + 1 :] if known else items
+    made = {ids.original(item["call_id"]) for item in items if item["type"] == "function_call"}
+    made |= thread.calls
+    behind = items[known[-1] + 1 :] if known else items
+    return [item for item in behind if not _is_output(item) or _call_of(item) in made]
+
+
+def _is_output(item: Mapping[str, Any]) -> bool:
+    return str(item["type"]) == "function_call_output"
+
+
+def _call_of(item: Mapping[str, Any]) -> str:
+    return ids.original(str(item.get("call_id", "")))
 
 
 def _known(item: Mapping[str, Any], thread: Held) -> bool:
-    name, call = (ids.original(str(item.get(key, ""))) for key in ("id", "call_id"))
-    match item.get("type"):
+    name, call = ids.original(str(item.get("id", ""))), _call_of(item)
+    match item["type"]:
         case "function_call":
             return call in thread.calls
         case "function_call_output":
@@ -83,7 +99,7 @@ def repairs(thread: Held, items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     Providers refuse every later turn of a history with an unanswered call. A busy thread is left
     alone, its calls are being answered; so are calls that ``items`` answer.
     """
-    given = {ids.original(str(item.get("call_id"))) for item in items}
+    given = {_call_of(item) for item in items}
     dangling = {} if thread.busy else thread.open_calls
     return [
         {

@@ -88,13 +88,18 @@ class Item:
 
 @dataclass(slots=True, kw_only=True)
 class Spoken(Item):
-    """A message or reasoning item with one part that grows; no part before the first text."""
+    """A message or reasoning item with one part that grows, once it has ``begun``."""
 
     speech: Speech
-    text: str | None = None
+    begun: bool = False
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
     def shape(self) -> dict[str, Any]:
-        parts = [] if self.text is None else [self.speech.part(self.text)]
+        parts = [self.speech.part(self.text)] if self.begun else []
         head = {"id": self.item_id, "type": self.speech.item_type, "status": self.status}
         if self.speech.item_type == "reasoning":
             return {**head, "summary": parts}

@@ -41,12 +41,12 @@ class Output:
         """Opens a text item named after its message."""
         spoken = Spoken(item_id=self._name(name, speech.prefix), speech=speech)
         self._announce(spoken)
-        spoken.text = ""
+        spoken.begun = True
         self._emit(speech.part_added, **_place(spoken), part=speech.part(""))
         return spoken
 
     def say(self, spoken: Spoken, delta: str) -> None:
-        spoken.text = (spoken.text or "") + delta
+        spoken.pieces.append(delta)
         speech = spoken.speech
         self._emit(speech.delta, **_place(spoken), delta=delta, **speech.event_extra)
 
@@ -54,7 +54,7 @@ class Output:
         """Closes a text item; one already closed stays as it is."""
         if not spoken.open:
             return
-        speech, place, text = spoken.speech, _place(spoken), spoken.text or ""
+        speech, place, text = spoken.speech, _place(spoken), spoken.text
         self._emit(speech.done, **place, **{speech.text_key: text}, **speech.event_extra)
         self._emit(speech.part_done, **place, part=speech.part(text))
         self._close(spoken, status)

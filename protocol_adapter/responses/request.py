@@ -56,6 +56,7 @@ _NAMES = {
     str: "a string",
 }
 _TOOL_ITEMS = ("mcp_call", "function_call")
+_ANSWERS = ("function_call_output", "mcp_approval_response")
 _INSTRUCTIONS = "instructions"
 """The id of the system message that carries ``instructions``: a turn replaces the last one's."""
 
@@ -155,7 +156,7 @@ def run_request(
         command=command or None,
         config={"configurable": {"responses": _handed(asked.body)}},
         metadata=asked.body.get("metadata", {}),
-        stream_modes=("messages",),
+        stream_modes=("messages-tuple", "updates", "custom"),
         stream_subgraphs=True,
         if_not_exists="create",
         keep_thread=True,
@@ -176,12 +177,19 @@ def run_request(
 
 def _messages(asked: Asked, thread: Held) -> list[dict[str, Any]]:
     items = history.fresh(asked.items, thread)
-    new = history.repairs(thread, items)
+    new = inbound.messages_of(items)
+    if not new and any(item["type"] in _ANSWERS for item in asked.items):
+        raise Refusal(
+            "Nothing waits for this answer: no such question or tool call is open here.",
+            param="input",
+            code="nothing_to_answer",
+        )
+    before = history.repairs(thread, items)
     if instructions := asked.body.get("instructions"):
-        new.append({"role": "system", "content": instructions, "id": _INSTRUCTIONS})
+        before.append({"role": "system", "content": instructions, "id": _INSTRUCTIONS})
     elif _INSTRUCTIONS in thread.ids:
-        new.append({"role": "remove", "content": "", "id": _INSTRUCTIONS})
-    return new + inbound.messages_of(items)
+        before.append({"role": "remove", "content": "", "id": _INSTRUCTIONS})
+    return before + new
 
 
 def _handed(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,7 +160,7 @@ class _Door:
         values = state.values if state is not None and isinstance(state.values, dict) else {}
         asked = (question for each in thread.interrupts.values() for question in each)
         return history.held(
-            decode(encode(values.get("messages") or [])),
+            decode(encode(values.get("messages"))),
             {question["id"]: question.get("value") for question in asked},
             busy=thread.status is ThreadStatus.BUSY,
         )

@@ -116,8 +116,9 @@ class Talk:
         if m.is_tool(message):
             return bool(self._waiting) and self._teller.call(message["tool_call_id"]) is None
         speaker = self._teller.speaker
-        speaks = any(True for _ in m.speeches(message))
-        return speaks and speaker is not None and speaker.name != name
+        if speaker is None or speaker.name == name:
+            return False
+        return any(True for _ in m.speeches(message))
 
     def _drain(self) -> None:
         while self._waiting and self._teller.speaker is None:

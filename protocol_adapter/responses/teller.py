@@ -22,7 +22,7 @@ class Voice:
     attempt: int
     confirmed: bool = False
     spoken: Spoken | None = None
-    said: dict[Speech, str] = field(default_factory=dict)
+    said: dict[Speech, list[str]] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     chunked: dict[Any, Call] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
@@ -94,12 +94,13 @@ class Teller:
         for speech, text in m.speeches(message):
             whole[speech] = whole.get(speech, "") + text
         for speech, text in whole.items():
-            said = voice.said.get(speech, "")
+            said = "".join(voice.said.get(speech, ()))
             if text != said and text.startswith(said):
                 self._say(voice, speech, text[len(said) :])
         for call in message.get("tool_calls") or ():
-            if call["id"] not in voice.calls:
-                opened = self._open(voice, call["id"], call["name"])
+            call_id = call["id"] or voice.name
+            if call_id not in voice.calls:
+                opened = self._open(voice, call_id, call["name"])
                 self._output.argue(opened, m.arguments_of(call))
         self._end(voice)
 
@@ -109,7 +110,7 @@ class Teller:
             voice.spoken = self._output.speak(voice.name, speech)
             voice.items.append(voice.spoken)
         self.speaker = voice
-        voice.said[speech] = voice.said.get(speech, "") + text
+        voice.said.setdefault(speech, []).append(text)
         self._output.say(voice.spoken, text)
 
     def _piece(self, voice: Voice, piece: Mapping[str, Any]) -> None:

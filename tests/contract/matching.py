@@ -20,6 +20,13 @@ class Matches:
     pattern: str
 
 
+@dataclass(frozen=True)
+class Exactly:
+    """An object with these keys and no other."""
+
+    shape: dict[str, Any]
+
+
 TIME = Matches(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.*")
 SOME = Matches(r"(?s).+")
 
@@ -32,6 +39,10 @@ def difference(actual: Any, shape: Any, kept: Mapping[str, str], at: str = "$") 
         fits = isinstance(actual, shape)
     elif isinstance(shape, Matches):
         fits = isinstance(actual, str) and _matches(actual, shape.pattern, kept)
+    elif isinstance(shape, Exactly):
+        if isinstance(actual, dict) and actual.keys() != shape.shape.keys():
+            return f"{at}: expected only {sorted(shape.shape)}, got {sorted(actual)}"
+        return _in_object(actual, shape.shape, kept, at)
     elif isinstance(shape, dict):
         return _in_object(actual, shape, kept, at)
     elif isinstance(shape, list):

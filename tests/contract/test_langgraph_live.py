@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -19,8 +20,9 @@ SLOW = {"delay": 0.3}
 
 
 @pytest.fixture
-def client(server: Any) -> LangGraphClient:
-    return get_client(url=server.url)
+async def client(server: Any) -> AsyncIterator[LangGraphClient]:
+    async with get_client(url=server.url) as client:
+        yield client
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ async def test_a_cancelled_run_stops_keeps_its_steps_and_can_go_on(
     run_id = await begun(client, thread_id)
     watching = asyncio.create_task(collect(client.runs.join_stream(thread_id, run_id)))
     await client.runs.cancel(thread_id, run_id, wait=wait)
-    done = await client.runs.join(thread_id, run_id)
+    done: Any = await client.runs.join(thread_id, run_id)
     parts = await watching
     assert (await client.runs.get(thread_id, run_id))["status"] == "interrupted"
     assert parts[-1].data == {"run_id": run_id, "status": "interrupted"}
@@ -60,7 +62,8 @@ async def test_a_cancelled_run_stops_keeps_its_steps_and_can_go_on(
     assert (await client.threads.get(thread_id))["status"] == "interrupted"
     steps = len(done["steps"])
     assert (await client.threads.get_state(thread_id))["next"] == [f"n{steps + 1}"]
-    assert (await client.runs.wait(thread_id, "slow"))["steps"] == STEPS
+    went_on: Any = await client.runs.wait(thread_id, "slow")
+    assert went_on["steps"] == STEPS
 
 
 async def test_a_waiting_run_is_cancelled_before_it_starts(
@@ -80,7 +83,7 @@ async def test_runs_of_a_thread_wait_for_each_other_in_order(
     second = await client.runs.create(thread_id, "slow", input={"tag": "b", "delay": 0})
     assert second["status"] == "pending"
     assert (await client.threads.get(thread_id))["status"] == "busy"
-    done = await client.runs.join(thread_id, second["run_id"])
+    done: Any = await client.runs.join(thread_id, second["run_id"])
     assert done["steps"] == [*STEPS, *[f"b{step}" for step in STEPS]]
     assert (await client.runs.get(thread_id, first))["status"] == "success"
     listed = await client.runs.list(thread_id)
@@ -115,7 +118,7 @@ async def test_a_joiner_sees_what_happens_from_now_on(
 async def test_every_cut_of_a_stream_can_be_healed(
     client: LangGraphClient, thread_id: str, mode: Any
 ) -> None:
-    asked = {"messages": [{"role": "user", "content": "add"}]}
+    asked: Any = {"messages": [{"role": "user", "content": "add"}]}
     made: list[Any] = []
     whole = await collect(
         client.runs.stream(
@@ -125,7 +128,7 @@ async def test_every_cut_of_a_stream_can_be_healed(
     cursors = list(dict.fromkeys(part.id for part in whole if part.id))
     assert len(cursors) > 4
     for cursor in cursors:
-        last = max(i for i, part in enumerate(whole) if part.id == cursor)
+        last = next(i for i, part in enumerate(whole) if part.id == cursor)
         rest = await collect(
             client.runs.join_stream(thread_id, made[0]["run_id"], last_event_id=cursor)
         )
@@ -195,27 +198,29 @@ async def test_ids_of_another_protocol_name_threads_too(client: LangGraphClient)
 
 
 def test_the_sync_client_raises_what_a_run_raised(server: Any) -> None:
-    client = get_sync_client(url=server.url)
-    thread = client.threads.create()
-    with pytest.raises(Exception, match="ValueError: boom"):
-        client.runs.wait(thread["thread_id"], "boom", input={"x": 1})
-    events = [p.event for p in client.runs.stream(None, "boom", input={"x": 1})]
+    with get_sync_client(url=server.url) as client:
+        thread = client.threads.create()
+        with pytest.raises(Exception, match="ValueError: boom"):
+            client.runs.wait(thread["thread_id"], "boom", input={"x": 1})
+        events = [part.event for part in client.runs.stream(None, "boom", input={"x": 1})]
     assert events[-2:] == ["error", "end"]
 
 
 def test_remote_graph_asks_answers_reads_and_edits(server: Any) -> None:
-    remote = RemoteGraph("hitl", url=server.url)
-    thread = get_sync_client(url=server.url).threads.create()
-    config: Any = {"configurable": {"thread_id": thread["thread_id"]}}
-    assert remote.get_state(config).values == {}
-    assert "__interrupt__" in remote.invoke({"q": "ok?"}, config)
-    [question] = remote.get_state(config).interrupts
-    assert question.value == {"question": "ok?"}
-    assert remote.invoke(Command(resume="yes"), config) == {"q": "ok?", "a": "yes"}
-    assert [state.next for state in remote.get_state_history(config)][0] == ()
-    remote.update_state(config, {"a": "no"}, as_node="ask")
-    assert remote.get_state(config).values == {"q": "ok?", "a": "no"}
-    assert {node["id"] for node in remote.get_graph().to_json()["nodes"]} >= {"ask"}
+    with get_sync_client(url=server.url) as client:
+        thread = client.threads.create()
+        remote = RemoteGraph("hitl", sync_client=client)
+        config: Any = {"configurable": {"thread_id": thread["thread_id"]}}
+        assert remote.get_state(config).values == {}
+        assert "__interrupt__" in remote.invoke({"q": "ok?"}, config)
+        [question] = remote.get_state(config).interrupts
+        assert question.value == {"question": "ok?"}
+        assert remote.invoke(Command(resume="yes"), config) == {"q": "ok?", "a": "yes"}
+        newest = next(iter(remote.get_state_history(config)))
+        assert newest.next == ()
+        remote.update_state(config, {"a": "no"}, as_node="ask")
+        assert remote.get_state(config).values == {"q": "ok?", "a": "no"}
+        assert {node["id"] for node in remote.get_graph().to_json()["nodes"]} >= {"ask"}
 
 
 async def test_a_wait_has_its_head_before_its_result(server: Any, thread_id: str) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import openai
 import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
 from openai.types.responses import Response
 
 from tests.conftest import APPS
@@ -43,6 +45,13 @@ async def basic(server: Server) -> AsyncIterator[openai.AsyncOpenAI]:
     """A client of the server with many graphs, at the bare prefix."""
     async with stock(server, "") as client:
         yield client
+
+
+@pytest.fixture
+async def sdk(talk: Server) -> AsyncIterator[LangGraphClient]:
+    """The other door of the same server."""
+    async with get_client(url=talk.url) as sdk:
+        yield sdk
 
 
 async def ended(client: openai.AsyncOpenAI, response: Response) -> Response:
@@ -133,18 +142,19 @@ async def test_the_helper_rebuilds_a_response_behind_a_cursor(client: openai.Asy
     assert built.output_text.strip() == "You said: hi"
 
 
-async def test_a_reader_that_leaves_does_not_stop_a_response(client: openai.AsyncOpenAI) -> None:
+async def test_a_reader_that_leaves_does_not_stop_a_response(
+    client: openai.AsyncOpenAI, sdk: LangGraphClient
+) -> None:
     stream = await client.responses.create(input="hi", stream=True)
     first = await anext(aiter(stream))
     await stream.close()
-    name = first.to_dict()["response"]["id"]  # type: ignore[index]
+    assert first.type == "response.created"
+    name = first.response.id
 
     with pytest.raises(openai.BadRequestError, match="background=true"):
         await client.responses.retrieve(name, stream=True)
-    response = await client.responses.retrieve(name)
-    while response.status == "in_progress":
-        response = await client.responses.retrieve(name)
-    assert response.status == "completed"
+    await sdk.runs.join(name, name.removeprefix("resp_"))
+    assert (await client.responses.retrieve(name)).status == "completed"
 
 
 # -- cancel and delete --------------------------------------------------------------------------
@@ -222,14 +232,11 @@ async def test_an_echoed_history_is_not_heard_twice(client: openai.AsyncOpenAI) 
 
 
 async def test_the_thread_of_a_conversation_is_a_thread_of_the_other_door(
-    client: openai.AsyncOpenAI, talk: Server
+    client: openai.AsyncOpenAI, sdk: LangGraphClient
 ) -> None:
-    from langgraph_sdk import get_client
-
     response = await client.responses.create(input="hi", conversation="conv_doors")
-    sdk = get_client(url=talk.url)
 
-    state = await sdk.threads.get_state("conv_doors")
+    state: Any = await sdk.threads.get_state("conv_doors")
     run = await sdk.runs.create("conv_doors", "talk", input={"messages": "count"})
     await sdk.runs.join("conv_doors", run["run_id"])
     read = await client.responses.retrieve(f"resp_{run['run_id'].replace('-', '')}")
@@ -286,24 +293,45 @@ async def test_a_person_answers_a_question_of_the_graph(
     answer: Any = {**PAY, "approval_request_id": question.id, "approve": approve}
     answered = await client.responses.create(input=[answer], previous_response_id=asked.id)
 
-    paid, text = answered.output
+    paid = answered.output[0]
     assert paid.type == "mcp_call"
     assert (paid.arguments, paid.output) == ('{"amount":7}', told)
     assert answered.output_text.strip() == told
 
 
+async def kinds_in(sdk: LangGraphClient, conversation: str) -> list[str]:
+    """The types of the messages that a thread holds."""
+    state: Any = await sdk.threads.get_state(conversation)
+    return [message["type"] for message in state["values"]["messages"]]
+
+
 async def test_a_turn_after_a_cancelled_tool_finds_every_call_answered(
-    client: openai.AsyncOpenAI, talk: Server
+    client: openai.AsyncOpenAI, sdk: LangGraphClient
 ) -> None:
-    from langgraph_sdk import get_client
+    stream = await client.responses.create(
+        input="look", conversation="conv_cut", background=True, stream=True
+    )
+    name = ""
+    async for event in stream:
+        if event.type == "response.created":
+            name = event.response.id
+        if event.type == "response.mcp_call_arguments.done":
+            cancelled = await client.responses.cancel(name)
+    turn = await client.responses.create(input="count", conversation="conv_cut")
 
-    asked = await client.responses.create(input="pay", conversation="conv_repair")
-    await client.responses.create(input="count", conversation="conv_repair")
+    assert [item.to_dict()["status"] for item in cancelled.output] == ["incomplete"]
+    assert turn.output_text.strip() == "2 heard"
+    assert await kinds_in(sdk, "conv_cut") == ["human", "ai", "tool", "human", "ai"]
 
-    state = await get_client(url=talk.url).threads.get_state("conv_repair")
-    kinds = [message["type"] for message in state["values"]["messages"]]
-    assert asked.status == "completed"
-    assert kinds == ["human", "ai", "tool", "human", "ai"]
+
+async def test_a_plain_turn_instead_of_an_answer_finds_every_call_answered(
+    client: openai.AsyncOpenAI, sdk: LangGraphClient
+) -> None:
+    await client.responses.create(input="pay", conversation="conv_ignored")
+    turn = await client.responses.create(input="count", conversation="conv_ignored")
+
+    assert turn.output_text.strip() == "2 heard"
+    assert await kinds_in(sdk, "conv_ignored") == ["human", "ai", "tool", "human", "ai"]
 
 
 # -- errors -------------------------------------------------------------------------------------
@@ -335,12 +363,10 @@ async def test_errors_carry_what_the_client_reads(basic: openai.AsyncOpenAI) -> 
 async def test_a_graph_without_messages_answers_with_its_values(
     server: Server, basic: openai.AsyncOpenAI
 ) -> None:
-    from langgraph_sdk import get_client
-
-    sdk = get_client(url=server.url)
-    thread = await sdk.threads.create()
-    run = await sdk.runs.create(thread["thread_id"], "echo", input={"x": 1})
-    await sdk.runs.join(thread["thread_id"], run["run_id"])
+    async with get_client(url=server.url) as sdk:
+        thread = await sdk.threads.create()
+        run = await sdk.runs.create(thread["thread_id"], "echo", input={"x": 1})
+        await sdk.runs.join(thread["thread_id"], run["run_id"])
 
     response = await basic.responses.retrieve(f"resp_{run['run_id'].replace('-', '')}")
 

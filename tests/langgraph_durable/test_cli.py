@@ -22,7 +22,7 @@ from langgraph_durable.embedded import EmbeddedPostgres
 from langgraph_durable.embedded_guard import postmaster
 
 GRAPHS = """
-import asyncio
+import asyncio, pathlib
 from langgraph.graph import MessagesState, StateGraph
 from langgraph.types import interrupt
 

@@ -1,7 +1,8 @@
 """A chat graph whose answers follow from the question, for clients of the Responses door.
 
-``count`` tells how many questions it has heard, ``slow`` takes its time, ``pay`` asks a person
-before it pays, ``fail`` raises; a client's own function tool is called when one is declared.
+``count`` tells how many questions it has heard, ``slow`` takes its time, ``look`` calls a tool
+that takes its time, ``pay`` one that asks a person first, ``fail`` raises. A client's own function
+tool is called when one is declared.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
-USAGE = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+USAGE = UsageMetadata(input_tokens=3, output_tokens=2, total_tokens=5)
 
 
 class Words(BaseChatModel):
@@ -70,6 +72,8 @@ async def talk(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
             return await says("one " * 300, state, pause_seconds=0.1)
         case "pay":
             return {"messages": [calls("pay", amount=7)]}
+        case "look":
+            return {"messages": [calls("look")]}
         case "fail":
             raise ValueError("boom")
     return await says(f"You said: {asked}", state)
@@ -84,24 +88,31 @@ def calls(name: str, **args: Any) -> AIMessage:
     return AIMessage("", tool_calls=[{"id": f"call_{name}", "name": name, "args": args}])
 
 
-def tools(state: MessagesState) -> dict[str, Any]:
+def pay(state: MessagesState) -> dict[str, Any]:
     approved = interrupt({"question": "Pay 7?"})
     text = "paid" if approved else "not paid"
     return {"messages": [ToolMessage(text, name="pay", tool_call_id="call_pay")]}
 
 
+async def look(state: MessagesState) -> dict[str, Any]:
+    await asyncio.sleep(30)
+    return {"messages": [ToolMessage("seen", name="look", tool_call_id="call_look")]}
+
+
 def route(state: MessagesState) -> str:
     last = state["messages"][-1]
-    pays = isinstance(last, AIMessage) and any(c["name"] == "pay" for c in last.tool_calls)
-    return "tools" if pays else END
+    called = [call["name"] for call in last.tool_calls] if isinstance(last, AIMessage) else []
+    return next((name for name in called if name in ("pay", "look")), END)
 
 
 graph = (
     StateGraph(MessagesState)
     .add_node("model", talk)
-    .add_node("tools", tools)
+    .add_node("pay", pay)
+    .add_node("look", look)
     .add_edge(START, "model")
-    .add_conditional_edges("model", route, ["tools", END])
-    .add_edge("tools", "model")
+    .add_conditional_edges("model", route, ["pay", "look", END])
+    .add_edge("pay", "model")
+    .add_edge("look", "model")
     .compile()
 )

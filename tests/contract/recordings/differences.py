@@ -80,6 +80,11 @@ DIFFERENCES: dict[str, Difference] = {
         here="metadata {} and the checkpoint echoed wherever one was asked for",
         reason="RemoteGraph.get_state raises on null",
     ),
+    "state-select": Difference(
+        official="`select` on a state or a history is ignored",
+        here="only the selected fields are answered",
+        reason="a key with a meaning acts or is refused",
+    ),
     "strict-resume": Difference(
         official="accepted and ignored",
         here="422",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.contract.matching import Exactly
 from tests.contract.recordings.calls import delete, get, patch, post
 from tests.contract.recordings.shapes import (
     ADD,
@@ -88,6 +89,13 @@ THREADS = [
             "interrupts": {},
             "error": None,
         },
+    ),
+    get(
+        "/threads/{thread}/state?subgraphs=false&select=values.messages&select=next",
+        shape=Exactly(
+            {"values": {"messages": [dict, dict, HUMAN, ASKING, TOOL, TOLD]}, "next": []}
+        ),
+        differs="state-select",
     ),
     post(
         "/threads/{thread}/history",

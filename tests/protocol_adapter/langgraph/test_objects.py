@@ -10,10 +10,8 @@ from langgraph.types import Interrupt, PregelTask, StateSnapshot
 from langgraph_durable.model import RunStatus, Thread, ThreadStatus
 from protocol_adapter.langgraph.objects import (
     empty_state,
-    extract,
     result_text,
     run_object,
-    select,
     state_object,
     thread_object,
     updated_state,
@@ -173,26 +171,3 @@ def test_a_run_shows_what_it_was_asked_for() -> None:
 )
 def test_a_result_is_never_null_and_tells_a_failure(changed: dict[str, Any], text: str) -> None:
     assert result_text(run(**changed)) == text
-
-
-def test_select_keeps_the_asked_columns() -> None:
-    assert select({"a": 1, "b": 2}, ["b", "missing"]) == {"b": 2}
-    assert select({"a": 1}, None) == {"a": 1}
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("values.messages[-1].content", "last"),
-        ("values.messages[0].content", "first"),
-        ("values.messages[9].content", None),
-        ("values.nothing.here", None),
-        ("status", "idle"),
-    ],
-)
-def test_extract_follows_a_path_or_finds_nothing(path: str, value: Any) -> None:
-    row = {
-        "status": "idle",
-        "values": {"messages": [{"content": "first"}, {"content": "last"}]},
-    }
-    assert extract(row, {"it": path}) == {"it": value}

@@ -12,8 +12,8 @@ from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.request import parse_run, stream_modes
 
 
-def parse(thread_id: str | None = "t1", *, attended: bool = True, **body: Any) -> RunRequest:
-    return parse_run({"assistant_id": "echo", **body}, thread_id, attended=attended)
+def parse(thread_id: str | None = "t1", **body: Any) -> RunRequest:
+    return parse_run({"assistant_id": "echo", **body}, thread_id, attended=True)
 
 
 def test_the_least_body_asks_for_values_of_the_threads_state() -> None:
@@ -36,11 +36,12 @@ def test_null_means_absent_for_every_key() -> None:
         *("on_disconnect", "on_completion", "after_seconds", "durability", "strict_resume"),
         *("checkpoint_during", "langsmith_tracer"),
     )
-    assert parse(**dict.fromkeys(keys)) == parse()
+    nulls: dict[str, Any] = dict.fromkeys(keys)
+    assert parse(**nulls) == parse()
 
 
 def test_unknown_and_inert_keys_are_left_out() -> None:
-    inert = {"feedback_keys": ["up"], "langsmith_tracer": {"project_name": "p"}}
+    inert: dict[str, Any] = {"feedback_keys": ["up"], "langsmith_tracer": {"project_name": "p"}}
     assert parse(bogus=1, stream_resumable=True, ifNotExists="create", **inert) == parse()
 
 
@@ -50,7 +51,7 @@ def test_an_empty_answer_is_an_answer(answer: Any) -> None:
 
 
 def test_a_command_as_remote_graph_sends_it_keeps_only_what_it_says() -> None:
-    sent = {"graph": None, "update": None, "resume": "yes", "goto": []}
+    sent: dict[str, Any] = {"graph": None, "update": None, "resume": "yes", "goto": []}
     assert parse(command=sent).command == {"resume": "yes"}
     assert parse(command={"goto": []}).command is None
 
@@ -184,7 +185,8 @@ def test_durability_is_the_clients_choice(body: dict[str, Any], durability: str)
 
 def test_a_hang_up_means_something_only_to_a_run_that_is_attended() -> None:
     assert parse(on_disconnect="cancel").on_disconnect == "cancel"
-    assert parse(on_disconnect="cancel", attended=False).on_disconnect == "continue"
+    body = {"assistant_id": "echo", "on_disconnect": "cancel"}
+    assert parse_run(body, "t1", attended=False).on_disconnect == "continue"
 
 
 def test_a_stateless_run_may_keep_its_thread() -> None:

@@ -18,7 +18,7 @@ from tests.protocol_adapter.langgraph.samples import log, run
 
 ECHO = b'{"assistant_id":"echo"}'
 CREATED = ("created", {"run_id": "r1"})
-DONE = ("end", {"status": "success", "error": None, "interrupts": []})
+DONE: tuple[str, Any] = ("end", {"status": "success", "error": None, "interrupts": []})
 CANCELS = {"stream_modes": ["values"], "stream_subgraphs": False, "on_disconnect": "cancel"}
 
 

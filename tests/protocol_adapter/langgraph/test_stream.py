@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langgraph_durable.model import BEGINNING, Cursor, Event, RunStatus
@@ -23,7 +23,7 @@ from tests.protocol_adapter.langgraph.samples import log, run
 
 CREATED = ("created", {"run_id": "r1"})
 STARTED = ("started", {"attempt": 1})
-DONE = ("end", {"status": "success", "error": None, "interrupts": []})
+DONE: tuple[str, Any] = ("end", {"status": "success", "error": None, "interrupts": []})
 
 
 def seen(events: list[Event], *modes: str, after: int = BEGINNING, **view: Any) -> list[Frame]:
@@ -191,6 +191,7 @@ PARTS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(
     parts=st.lists(PARTS, max_size=12),
     modes=st.sets(st.sampled_from(["values", "updates", "custom", "messages", "messages-tuple"])),

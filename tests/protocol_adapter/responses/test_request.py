@@ -98,14 +98,6 @@ USER = {"role": "user", "content": "hi"}
             [{"role": "user", "content": [{"type": "audio", "data": "x"}]}],
             [{"role": "user", "content": [{"type": "audio", "data": "x"}]}],
         ),
-        (
-            [{"type": "function_call_output", "call_id": "c1", "output": "3"}],
-            [{"role": "tool", "tool_call_id": "c1", "content": "3"}],
-        ),
-        (
-            [{"type": "function_call_output", "call_id": "c1~2", "output": [], "id": "o1"}],
-            [{"role": "tool", "tool_call_id": "c1", "content": "", "id": "o1"}],
-        ),
     ],
 )
 def test_input_becomes_messages(given: Any, told: list[dict[str, Any]]) -> None:
@@ -146,6 +138,33 @@ def test_tools_that_the_graph_ran_come_back_as_calls_with_results() -> None:
     assert [m.content for m in told if isinstance(m, ToolMessage)] == ["3", "no"]
 
 
+def test_outputs_answer_calls_by_their_original_ids() -> None:
+    thread = held([ai("m1", tool_calls=[call("c1"), call("c2")])], {}, busy=False)
+    given = [
+        {"type": "function_call_output", "call_id": "c1", "output": "3"},
+        {"type": "function_call_output", "call_id": "c2~2", "output": [], "id": "o1"},
+    ]
+
+    assert messages(given, thread) == [
+        {"role": "tool", "tool_call_id": "c1", "content": "3"},
+        {"role": "tool", "tool_call_id": "c2", "content": "", "id": "o1"},
+    ]
+
+
+APPROVAL = {"type": "mcp_approval_response", "approval_request_id": "mcpr_i9", "approve": True}
+OUTPUT = {"type": "function_call_output", "call_id": "c9", "output": "3"}
+
+
+@pytest.mark.parametrize("answer", [APPROVAL, OUTPUT])
+def test_an_answer_that_nothing_waits_for_is_left_out_of_a_turn_and_refused_alone(
+    answer: dict[str, Any],
+) -> None:
+    assert messages([answer, USER]) == [USER]
+    with pytest.raises(Refusal) as refused:
+        messages([answer])
+    assert (refused.value.status, refused.value.code) == (400, "nothing_to_answer")
+
+
 @pytest.mark.parametrize(
     "item",
     [
@@ -177,7 +196,7 @@ def test_the_request_asks_for_messages_on_a_thread_that_may_be_new() -> None:
 
     assert (run.assistant, run.thread_id, run.run_id) == ("agent", "t", "r")
     assert (run.door, run.if_not_exists, run.keep_thread) == ("responses", "create", True)
-    assert tuple(run.stream_modes) == ("messages",)
+    assert tuple(run.stream_modes) == ("messages-tuple", "updates", "custom")
     assert run.metadata == {"k": "v"}
     assert run.config["configurable"]["responses"] == {
         "metadata": {"k": "v"},
@@ -330,6 +349,11 @@ def test_dangling_calls_are_answered_before_the_turn_unless_the_input_or_a_run_d
     answer = {"type": "function_call_output", "call_id": "c2", "output": "2"}
     [only] = messages([answer], held(TURN, {}, busy=False))
     assert only["content"] == "2"
+
+
+@pytest.mark.parametrize("channel", [None, "text", [("human", "hi")], {}])
+def test_a_channel_without_message_objects_holds_nothing(channel: Any) -> None:
+    assert held(channel, {}, busy=False) == NOTHING
 
 
 def test_calls_of_an_earlier_message_are_left_alone() -> None:

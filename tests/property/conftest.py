@@ -1,0 +1,16 @@
+"""A database for every module of laws; each of its examples uses threads of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers import Databases
+
+
+@pytest.fixture(scope="module")
+def module_database(databases: Databases, template: str) -> Iterator[str]:
+    url = databases.create(template)
+    yield url
+    databases.drop(url)

@@ -1,0 +1,77 @@
+"""A TCP proxy in front of PostgreSQL that can stop in the middle of what a client sends."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+
+class PostgresProxy:
+    """Forwards to the server of a conninfo. ``hold`` stops one direction at a pattern."""
+
+    def __init__(self, conninfo: str) -> None:
+        parts = conninfo_to_dict(conninfo)
+        self._path = f"{parts['host']}/.s.PGSQL.{parts.get('port') or 5432}"
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        port = self._listening.getsockname()[1]
+        self.conninfo = make_conninfo(conninfo, host="127.0.0.1", port=port)
+        self._pattern: bytes | None = None
+        self._behind = 0
+        self.held = threading.Event()
+        self._resume = threading.Event()
+        self._sockets: list[socket.socket] = [self._listening]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def hold(self, pattern: bytes, *, behind: int = 0) -> None:
+        """Forward up to ``behind`` bytes past the pattern's start, then nothing on that connection.
+
+        ``held`` is set when it happens.
+        """
+        self._pattern, self._behind = pattern, behind
+
+    def resume(self) -> None:
+        """Let what was held go on."""
+        self._resume.set()
+
+    def cut(self) -> None:
+        """Break every connection."""
+        for one in self._sockets[1:]:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._resume.set()
+        self._listening.close()
+        self.cut()
+        for one in self._sockets:
+            one.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._path)
+                self._sockets += [client, server]
+                for source, target, up in ((client, server, True), (server, client, False)):
+                    thread = threading.Thread(
+                        target=self._pump, args=(source, target, up), daemon=True
+                    )
+                    thread.start()
+
+    def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if up and self._pattern and (found := data.find(self._pattern)) >= 0:
+                    self._pattern = None
+                    place = found + self._behind
+                    target.sendall(data[:place])
+                    self.held.set()
+                    self._resume.wait()
+                    data = data[place:]
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
