@@ -112,7 +112,7 @@ class Attempt:
             await self._watch(story)
             await self._last_word(story)
         except LeaseLost:
-            _log.warning("run %s attempt %d is not ours any more", *self._log.key)
+            _log.warning("run %s attempt %d is not ours any more: lost", *self._log.key)
         finally:
             self._setting.keeper.release(self.lease)
 
@@ -140,10 +140,11 @@ class Attempt:
 
     async def _last_word(self, story: asyncio.Task[Ending]) -> None:
         if self._stopped is Stop.OUTAGE:
+            _log.warning("run %s attempt %d is not ours any more: lease ran out", *self._log.key)
             self._setting.keeper.give_up(self.lease)
             return
         if self._stopped is Stop.LOST:
-            return
+            raise LeaseLost
         if self._saver is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CANCEL_PATIENCE_SECONDS):

@@ -28,7 +28,7 @@ from psycopg_pool import AsyncConnectionPool
 from langgraph_durable.errors import DurableError, InvalidRequest
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.postgres import Row
-from langgraph_durable.serde import clean, encode
+from langgraph_durable.serde import clean, encode, name_messages
 from langgraph_durable.snapshot import NULL_TASK
 
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
@@ -106,6 +106,7 @@ class FencedSaver(AsyncPostgresSaver):
     ) -> None:
         """Store a task's writes; returns when they are durable."""
         place = config["configurable"]
+        name_messages([value for _, value in writes])
         rows = self._dump_writes(
             place["thread_id"],
             place["checkpoint_ns"],
@@ -142,6 +143,7 @@ class LockedSaver(FencedSaver):
     def __init__(self, conn: AsyncConnection[Row]) -> None:
         AsyncPostgresSaver.__init__(self, cast(Any, conn))
         self._log = cast(Any, None)
+        self._inputs = set()
         self._transaction = conn
 
     async def _durable(self, change: Change) -> None:

@@ -10,8 +10,10 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from langgraph_durable.errors import SettingsError
 
@@ -82,9 +84,10 @@ def load_provider(name: str) -> Provider:
 
 
 def databricks_provider() -> Provider:
-    """Mints a token for a Lakebase database, or an OAuth token when no instance is named.
+    """Mints tokens for Lakebase: for the instances named in ``LAKEBASE_INSTANCE_NAME`` (separated
+    by commas), or the endpoint in ``LAKEBASE_AUTOSCALING_ENDPOINT``; else an OAuth token.
 
-    The instances are named in ``LAKEBASE_INSTANCE_NAME``, separated by commas.
+    Raises SettingsError when the SDK is not installed.
     """
     try:
         from databricks.sdk import WorkspaceClient
@@ -93,18 +96,21 @@ def databricks_provider() -> Provider:
             "credentials: databricks needs: pip install 'langgraph-durable[databricks]'"
         ) from error
     client: Any = WorkspaceClient()
-    names = [name for name in os.environ.get("LAKEBASE_INSTANCE_NAME", "").split(",") if name]
-    if not names:
-        return lambda: str(client.config.oauth_token().access_token)
-    return lambda: _lakebase_token(client, names)
+    if names := os.environ.get("LAKEBASE_INSTANCE_NAME"):
+        return lambda: _instance_token(client, names.split(","))
+    if endpoint := os.environ.get("LAKEBASE_AUTOSCALING_ENDPOINT"):
+        return lambda: _endpoint_token(client, endpoint)
+    return lambda: str(client.config.oauth_token().access_token)
 
 
-def _lakebase_token(client: Any, names: list[str]) -> tuple[str, float]:
-    from datetime import datetime
-    from uuid import uuid4
-
-    credential = client.database.generate_database_credential(
+def _instance_token(client: Any, names: list[str]) -> tuple[str, float]:
+    minted = client.database.generate_database_credential(
         request_id=str(uuid4()), instance_names=names
     )
-    expires_at = datetime.fromisoformat(str(credential.expiration_time).replace("Z", "+00:00"))
-    return str(credential.token), expires_at.timestamp()
+    expires_at = datetime.fromisoformat(str(minted.expiration_time).replace("Z", "+00:00"))
+    return str(minted.token), expires_at.timestamp()
+
+
+def _endpoint_token(client: Any, endpoint: str) -> tuple[str, float]:
+    minted = client.postgres.generate_database_credential(endpoint)
+    return str(minted.token), float(minted.expire_time.seconds)

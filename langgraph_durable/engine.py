@@ -7,10 +7,11 @@ the same durability as behind a server. Asking and working meet in the ``runs`` 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from langgraph_durable import assistants, submission, threadstate
 from langgraph_durable.errors import (
     RunNotCancellable,
     RunNotFound,
+    StoreUnavailable,
     ThreadBusy,
     ThreadNotFound,
     UnknownGraph,
@@ -45,6 +47,9 @@ from langgraph_durable.store import events, responses, runs, threads
 
 if TYPE_CHECKING:
     from langgraph_durable.embedded import EmbeddedPostgres
+
+
+_log = logging.getLogger(__name__)
 
 
 class DurableEngine:
@@ -118,9 +123,10 @@ class DurableEngine:
 
     def begin_drain(self) -> None:
         """Claim nothing more, let graphs pause behind their step, close streams without an end."""
-        self.draining = True
-        if self._running is not None:
+        if not self.draining and self._running is not None:
+            _log.info("draining: %s claims nothing more", self.worker_id)
             self._running.begin_drain()
+        self.draining = True
 
     async def stop(self) -> None:
         """Drain for the grace, hand back what still runs, and leave nothing behind."""
@@ -138,7 +144,7 @@ class DurableEngine:
     @property
     def _machinery(self) -> Machinery:
         if self._running is None:
-            raise RuntimeError("the engine is not started")
+            raise StoreUnavailable("The server is starting or shutting down.")
         return self._running
 
     # -- runs --------------------------------------------------------------------------------
@@ -192,7 +198,7 @@ class DurableEngine:
                 conn, thread.thread_id, limit=limit, offset=offset, status=status
             )
 
-    def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncIterator[list[Event]]:
+    def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, until the run's ``end`` event.
 
         Ends early when this process drains: the client reconnects elsewhere.

@@ -24,15 +24,18 @@ _OPEN_CALLS = (
     " These tool calls were started and never answered; they may or may not have taken effect, so"
     " check before repeating them: "
 )
+_EVENTS = "\nEvents:\n"
 
 
 def recovery_message(events: Sequence[Event]) -> dict[str, Any]:
     """One user message with the evidence of every earlier attempt of a run."""
-    entries = _entries(events)
-    calls = open_tool_calls(events)
-    text = _PREAMBLE + (_OPEN_CALLS + encode(calls) if calls else "")
-    body = _capped(entries, CAP_CHARACTERS - len(text))
-    return {"role": "user", "content": f"{text}\nEvents:\n{body}"}
+    text = _PREAMBLE
+    if calls := open_tool_calls(events):
+        room = CAP_CHARACTERS - len(_PREAMBLE + _OPEN_CALLS + _EVENTS)
+        text += _OPEN_CALLS + _named(calls, room)
+    text += _EVENTS
+    lines = _capped(_entries(events), CAP_CHARACTERS - len(text))
+    return {"role": "user", "content": text + "\n".join(lines)}
 
 
 def open_tool_calls(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -68,7 +71,7 @@ def _messages(events: Iterable[Event]) -> Iterable[dict[str, Any]]:
 
 def _found(part: Any) -> Iterable[dict[str, Any]]:
     if isinstance(part, dict):
-        if "type" in part and "content" in part:
+        if _is_message(part):
             yield part
         else:
             for value in part.values():
@@ -76,6 +79,18 @@ def _found(part: Any) -> Iterable[dict[str, Any]]:
     elif isinstance(part, list):
         for value in part:
             yield from _found(value)
+
+
+def _is_message(part: dict[str, Any]) -> bool:
+    """A user's own dict may have a type and a content too, and anything else beside them."""
+    texts = (part.get("id") or "", part.get("tool_call_id") or "", part.get("type"))
+    calls = part.get("tool_calls") or []
+    return (
+        "content" in part
+        and all(isinstance(text, str) for text in texts)
+        and isinstance(calls, list)
+        and all(isinstance(call, dict) and isinstance(call.get("id") or "", str) for call in calls)
+    )
 
 
 def _entries(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -110,7 +125,7 @@ _KEPT = ("type", "content", "name", "id", "tool_calls", "tool_call_id", "status"
 def _brief(value: Any) -> Any:
     """Messages without their empty and technical fields."""
     if isinstance(value, dict):
-        if "type" in value and "content" in value:
+        if _is_message(value):
             return {k: value[k] for k in _KEPT if value.get(k)}
         return {k: _brief(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -118,16 +133,40 @@ def _brief(value: Any) -> Any:
     return value
 
 
-def _capped(entries: list[dict[str, Any]], room: int) -> str:
+def _named(calls: list[dict[str, Any]], room: int) -> str:
+    """Open calls in one line; their arguments are shortened, then left out, before a name is."""
+    for longest in _SHORTENED:
+        if len(text := encode(calls)) <= room:
+            return text
+        calls = [{**call, "args": _shortened(call["args"], longest)} for call in calls]
+    bare = [{"id": call["id"], "name": call["name"]} for call in calls]
+    return "[" + ",".join(_newest(list(map(encode, bare)), room - 2)) + "]"
+
+
+def _capped(entries: list[dict[str, Any]], room: int) -> list[str]:
+    """One line of JSON per entry, in ``room`` characters together."""
     lines = [encode(e) for e in entries]
+    size = _size(lines)
     for longest in _SHORTENED:
         for i, entry in enumerate(entries):
-            if sum(map(len, lines)) + len(lines) <= room:
-                return "\n".join(lines)
+            if size <= room:
+                return lines
+            size -= len(lines[i])
             lines[i] = encode(_shortened(entry, longest))
-    while len(lines) > 1 and sum(map(len, lines)) + len(lines) > room:
-        lines.pop(0)
-    return "\n".join(lines)[:room]
+            size += len(lines[i])
+    return _newest(lines, room)
+
+
+def _newest(lines: list[str], room: int) -> list[str]:
+    size, first = _size(lines), 0
+    while size > room:
+        size -= len(lines[first]) + 1
+        first += 1
+    return lines[first:]
+
+
+def _size(lines: list[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
 
 
 def _shortened(value: Any, longest: int) -> Any:

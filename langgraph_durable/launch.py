@@ -142,3 +142,5 @@ def log_to_stderr(level: str) -> None:
     )
     for name in ("langgraph_durable", "protocol_adapter"):
         logging.getLogger(name).setLevel(level.upper())
+    if level == "debug":
+        logging.getLogger("uvicorn").setLevel(logging.INFO)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from langgraph.store.postgres import AsyncPostgresStore
 from psycopg import AsyncConnection
@@ -98,6 +98,32 @@ class GraphLoop:
             await asyncio.wait(others, timeout=1.0)
 
 
+Work = Callable[[GraphLoop], Coroutine[Any, Any, T]]
+
+
+class _Placing(Generic[T]):
+    """Work that the first loop to get at it begins; for the others it is gone."""
+
+    def __init__(self, work: Work[T]) -> None:
+        self.result: Future[T] = Future()
+        self._work = work
+        self._free = threading.Lock()
+
+    @property
+    def begun(self) -> bool:
+        return self._free.locked()
+
+    async def begin_on(self, loop: GraphLoop) -> None:
+        if not self._free.acquire(blocking=False):
+            return
+        try:
+            self.result.set_result(await self._work(loop))
+        except BaseException as error:
+            self.result.set_exception(error)
+            if not isinstance(error, Exception):
+                raise
+
+
 class GraphLoops:
     """All loops of one process; ``most`` bounds how many there can be."""
 
@@ -120,10 +146,25 @@ class GraphLoops:
                     return loop
             return self._add() if len(self._loops) < self._most else self._loops[0]
 
-    async def call(self, work: Callable[[GraphLoop], Coroutine[Any, Any, T]]) -> T:
-        """Run ``work`` on a loop for user code and await its result here."""
+    def start_on_a_live_loop(self, work: Work[T]) -> Future[T]:
+        """Run ``work`` on a loop for user code; on another one if that has just been blocked.
+
+        Call it on the main loop.
+        """
+        placing = _Placing(work)
+        self._place(placing, asyncio.get_running_loop())
+        return placing.result
+
+    def _place(self, placing: _Placing[T], main: asyncio.AbstractEventLoop) -> None:
+        if placing.begun or main.is_closed():
+            return
         loop = self.pick()
-        return await asyncio.wrap_future(loop.run(work(loop)))
+        loop.run(placing.begin_on(loop))
+        main.call_later(STALLED_SECONDS * 1.25, self._place, placing, main)
+
+    async def call(self, work: Work[T]) -> T:
+        """Run ``work`` on a loop for user code and await its result here."""
+        return await asyncio.wrap_future(self.start_on_a_live_loop(work))
 
     def stop(self, timeout: float = 2.0) -> None:
         for loop in self._loops:

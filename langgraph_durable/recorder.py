@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph_durable.serde import encode
+from langgraph_durable.serde import encode, name_messages
 from langgraph_durable.store.events import Marks
 
 ALWAYS = ("values", "updates", "tasks", "checkpoints", "custom")
@@ -92,6 +92,8 @@ class Recorder:
         question_values = mode == "values" and _asks(payload)
         if not (question_values and self._held.parts and self._held.namespace == namespace):
             yield from self._release()
+        if mode == "updates":
+            name_messages(payload)
         self._held.namespace = namespace
         self._held.parts.append((mode, payload))
         if mode == "values" and not namespace:

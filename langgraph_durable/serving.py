@@ -32,18 +32,19 @@ LAST_WORDS_SECONDS = 2.0
 
 def serve(launch: Launch, options: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C; blocking. Raises DurableError when it cannot start."""
-    listening = listen(options)
-    try:
-        asyncio.run(_serve(launch, listening, options))
-    finally:
-        launch.stop()
+    with listen(options) as listening:
+        try:
+            # Graphs are imported on the main thread and outside any event loop, as a script would.
+            asyncio.run(_serve(launch.engine(), launch, listening, options))
+        finally:
+            launch.stop()
     return 0
 
 
 def work(launch: Launch, options: argparse.Namespace) -> int:
     """Execute runs until SIGTERM or Ctrl-C, without HTTP; blocking."""
     try:
-        asyncio.run(_work(launch))
+        asyncio.run(_work(launch.engine(), launch))
     finally:
         launch.stop()
     return 0
@@ -54,7 +55,7 @@ def listen(options: argparse.Namespace) -> socket.socket:
     if options.socket_fd is not None:
         return socket.socket(fileno=options.socket_fd)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; it costs 40 ms an answer.
+    # asyncio turns Nagle's algorithm off only where the protocol is named; it costs 40 ms a time.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -66,8 +67,9 @@ def listen(options: argparse.Namespace) -> socket.socket:
     return listening
 
 
-async def _serve(launch: Launch, listening: socket.socket, options: argparse.Namespace) -> None:
-    engine = await asyncio.to_thread(launch.engine)
+async def _serve(
+    engine: DurableEngine, launch: Launch, listening: socket.socket, options: argparse.Namespace
+) -> None:
     server = _server(engine, launch, options.log_level)
     try:
         await engine.start()
@@ -78,8 +80,7 @@ async def _serve(launch: Launch, listening: socket.socket, options: argparse.Nam
         await engine.stop()
 
 
-async def _work(launch: Launch) -> None:
-    engine = await asyncio.to_thread(launch.engine)
+async def _work(engine: DurableEngine, launch: Launch) -> None:
     stopped = asyncio.Event()
     try:
         await engine.start()
@@ -176,10 +177,11 @@ def _tell_ready(launch: Launch, listening: socket.socket, options: argparse.Name
 def _join_parent(descriptor: int) -> None:
     """Tell the supervisor that we serve; when it dies, however, we stop."""
     parent = socket.socket(fileno=descriptor)
-    parent.sendall(b"ready")
 
     def watch() -> None:
-        parent.recv(1)
+        with contextlib.suppress(OSError):
+            parent.sendall(b"ready")
+            parent.recv(1)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -38,7 +38,8 @@ async def submit(
     if request.multitask == "reject" and await runs.open_of_thread(conn, thread["thread_id"]):
         raise ThreadBusy
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
-    metadata = {**request.metadata, "assistant_id": assistant.assistant_id}
+    ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
+    metadata = {**assistant.metadata, **request.metadata, **ids}
     ticket = await threads.take_ticket(
         conn,
         thread,

@@ -177,8 +177,7 @@ class Worker:
         self._alone = 0 < self._settings.max_attempts - 1 <= claim.crashes
         self._idle.clear()
         self._keeper.hold(lease)
-        place = self._loops.pick()
-        future = place.run(attempt.run(place))
+        future = self._loops.start_on_a_live_loop(attempt.run)
         future.add_done_callback(lambda done: self._ended_threadsafe(attempt, done))
 
     def _ended_threadsafe(self, attempt: Attempt, done: Future[None]) -> None:

@@ -4,7 +4,7 @@ hints: this process's own commits, notifications, and a poll that needs neither.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from psycopg import AsyncConnection
@@ -53,7 +53,7 @@ class Followers:
         """How many follow this run here."""
         return len(self._waiting.get(run_id, ()))
 
-    async def follow(self, run_id: str, after: Cursor) -> AsyncIterator[list[Event]]:
+    async def follow(self, run_id: str, after: Cursor) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, in order, until the ``end`` event.
 
         Ends early when this process shuts down.

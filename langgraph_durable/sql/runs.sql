@@ -70,13 +70,15 @@ RETURNING r.run_id, r.thread_id, r.graph_id, r.assistant_id, r.attempt, r.crashe
     c.was, b.checkpoint_thread_id, b.rotation
 
 -- abandoned_for_good --
--- Abandoned runs that nobody may try again: cancelled by a person, or out of attempts.
+-- Runs without an owner that nobody may try again: cancelled by a person (the owner may have handed
+-- such a run back before it heard of it), or out of attempts.
 SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful
 FROM runs r JOIN threads t ON t.thread_id = r.thread_id
-WHERE r.status = 'running' AND r.lease_expires_at <= clock_timestamp()
-  AND (r.cancel_action IS NOT NULL
-       OR (r.crashes + 1 >= %(max_attempts)s
-           AND NOT (r.fruitful AND r.strategy = 'agent_session')))
+WHERE (r.status = 'pending' AND r.cancel_action IS NOT NULL)
+   OR (r.status = 'running' AND r.lease_expires_at <= clock_timestamp()
+       AND (r.cancel_action IS NOT NULL
+            OR (r.crashes + 1 >= %(max_attempts)s
+                AND NOT (r.fruitful AND r.strategy = 'agent_session'))))
 ORDER BY r.thread_id, r.run_id
 LIMIT 50
 FOR UPDATE OF r, t SKIP LOCKED

@@ -27,7 +27,7 @@ CrashServer = Callable[..., Server]
 
 
 @pytest.fixture
-def crash_server(make_server: MakeServer, gates: Gates, database_url: str) -> CrashServer:
+def crash_server(database_url: str, gates: Gates, make_server: MakeServer) -> CrashServer:
     """A server of ``tests/apps/crash`` on the test's database. ``knobs`` are settings by name."""
 
     def make(*, command: str = "dev", options: tuple[str, ...] = (), **knobs: Any) -> Server:

@@ -22,9 +22,11 @@ from langgraph_durable.embedded import EmbeddedPostgres
 from langgraph_durable.embedded_guard import postmaster
 
 GRAPHS = """
-import asyncio, pathlib
+import asyncio, pathlib, threading
 from langgraph.graph import MessagesState, StateGraph
-from langgraph.types import interrupt
+
+assert threading.current_thread() is threading.main_thread()
+asyncio.run(asyncio.sleep(0))  # some graphs do so at their import
 
 WORD = "first"
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import sys
 from threading import Thread
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -90,3 +93,60 @@ def test_a_provider_that_cannot_be_loaded_is_a_settings_error(name: str) -> None
 def test_without_a_database_there_is_nothing_to_connect_to() -> None:
     with pytest.raises(SettingsError, match="DATABASE_URL"):
         Credentials().conninfo(Settings())
+
+
+@pytest.fixture
+def workspace(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """A stand-in for the SDK, which notes what it was asked for."""
+    asked: list[Any] = []
+
+    def for_instances(*, request_id: str, instance_names: list[str]) -> Any:
+        asked.append(instance_names)
+        return SimpleNamespace(token="instance", expiration_time="2030-01-01T00:00:00Z")
+
+    def for_endpoint(endpoint: str) -> Any:
+        asked.append(endpoint)
+        return SimpleNamespace(token="endpoint", expire_time=SimpleNamespace(seconds=1893456000))
+
+    client = SimpleNamespace(
+        database=SimpleNamespace(generate_database_credential=for_instances),
+        postgres=SimpleNamespace(generate_database_credential=for_endpoint),
+        config=SimpleNamespace(oauth_token=lambda: SimpleNamespace(access_token="oauth")),
+    )
+    sdk: Any = ModuleType("databricks.sdk")
+    sdk.WorkspaceClient = lambda: client
+    monkeypatch.setitem(sys.modules, "databricks", ModuleType("databricks"))
+    monkeypatch.setitem(sys.modules, "databricks.sdk", sdk)
+    for name in ("LAKEBASE_INSTANCE_NAME", "LAKEBASE_AUTOSCALING_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "asked_for", "token"),
+    [
+        ("LAKEBASE_INSTANCE_NAME", "one,two", ["one", "two"], "instance"),
+        ("LAKEBASE_AUTOSCALING_ENDPOINT", "projects/p", "projects/p", "endpoint"),
+    ],
+)
+def test_databricks_mints_a_token_for_what_is_named(
+    workspace: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    asked_for: object,
+    token: str,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert load_provider("databricks")() == (token, 1893456000.0)
+    assert workspace == [asked_for]
+
+
+def test_databricks_gives_an_oauth_token_when_nothing_is_named(workspace: list[Any]) -> None:
+    assert load_provider("databricks")() == "oauth"
+
+
+def test_a_missing_databricks_sdk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "databricks.sdk", None)
+    with pytest.raises(SettingsError, match=r"langgraph-durable\[databricks\]"):
+        load_provider("databricks")

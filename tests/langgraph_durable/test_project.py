@@ -12,11 +12,17 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
+from typing_extensions import TypedDict
 
 from langgraph_durable.errors import ProjectError
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.project import Project, load_project, read_config
 from langgraph_durable.settings import Settings
+
+
+class Silent(TypedDict):
+    number: int
+
 
 GRAPHS = """
 from contextlib import asynccontextmanager, contextmanager
@@ -318,7 +324,7 @@ def test_several_graphs_can_be_given_by_hand() -> None:
 
 
 def test_event_log_needs_a_messages_channel_or_a_hook() -> None:
-    builder = StateGraph(dict).add_node("n", lambda s: s).set_entry_point("n")
+    builder = StateGraph(Silent).add_node("n", lambda s: s).set_entry_point("n")
     project = Project.from_graph(
         {
             "talks": StateGraph(MessagesState).add_node("n", lambda s: s).set_entry_point("n"),

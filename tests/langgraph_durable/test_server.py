@@ -13,9 +13,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from langgraph.graph import MessagesState, StateGraph
+from typing_extensions import TypedDict
 
 from langgraph_durable import DurableServer, ProjectError, RecoveryStrategy, Settings
 from langgraph_durable.embedded_guard import postmaster
+
+
+class Silent(TypedDict):
+    number: int
 
 
 def echo(state: MessagesState) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def test_what_is_given_in_code_wins_over_settings_and_environment(
 
 
 def test_a_graph_that_cannot_recover_as_asked_is_refused_at_once(clean: Path) -> None:
-    silent = StateGraph(dict).add_node("n", lambda state: state).set_entry_point("n").compile()
+    silent = StateGraph(Silent).add_node("n", lambda state: state).set_entry_point("n").compile()
     with pytest.raises(ProjectError, match="event_log needs a `messages` channel"):
         DurableServer(silent, recovery=RecoveryStrategy.EVENT_LOG)
 
@@ -128,4 +133,4 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     import langgraph_durable
 
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = langgraph_durable.nothing  # type: ignore[attr-defined]
+        _ = langgraph_durable.nothing

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.property.rig import Rig
 from tests.servers import Databases
 
 
@@ -14,3 +15,9 @@ def module_database(databases: Databases, template: str) -> Iterator[str]:
     url = databases.create(template)
     yield url
     databases.drop(url)
+
+
+@pytest.fixture(scope="module")
+def rig(module_database: str) -> Iterator[Rig]:
+    with Rig(module_database).started() as running:
+        yield running

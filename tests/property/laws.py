@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "law",
@@ -13,3 +13,6 @@ settings.register_profile(
 )
 
 law = settings.get_profile("law")
+
+race = settings(law, phases=[Phase.explicit, Phase.generate])
+"""Where the database decides who is first, a smaller example is another story."""
