@@ -107,6 +107,7 @@ class DurableEngine:
         """
         async with self._starting:
             if self._running is None:
+                self.draining = False
                 self._running = await Machinery.start(
                     self.project,
                     self.settings,
@@ -117,8 +118,11 @@ class DurableEngine:
                 )
 
     async def ensure_started(self) -> None:
-        """Start unless started: for apps whose lifespan does not run."""
-        if self._running is None:
+        """Start unless started: for apps whose lifespan does not run. Never after a stop.
+
+        Raises StoreUnavailable as :meth:`start` does.
+        """
+        if self._running is None and not self.draining:
             await self.start()
 
     def begin_drain(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -43,7 +43,10 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
     errors.ThreadExists: 409,
     errors.StoreUnavailable: 503,
 }
-EXPOSED = ("Location", "Content-Location", "X-Pagination-Total", "X-Pagination-Next")
+EXPOSED = (
+    *("Location", "Content-Location", "X-Pagination-Total", "X-Pagination-Next"),
+    *("X-Response-Id", "X-Should-Retry"),
+)
 
 
 def create_app(
@@ -77,7 +80,7 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
         *Assistants(engine).routes(),
         *Threads(engine).routes(),
         *Runs(engine, audience).routes(),
-        *responses_routes(engine),
+        *responses_routes(engine, resumed_events=engine.settings.send_resumed),
     ]
     started = Mount("", routes=doors, middleware=[Middleware(_Started, engine=engine)])
     if not engine.mount_prefix:
@@ -140,5 +143,7 @@ class _Started:
         self._engine = engine
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._engine.ensure_started()
+        # A database that is away is told by the door that is asked, in its own shape.
+        with suppress(errors.StoreUnavailable):
+            await self._engine.ensure_started()
         await self._app(scope, receive, send)

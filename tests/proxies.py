@@ -22,8 +22,9 @@ class PostgresProxy:
         self._behind = 0
         self.held = threading.Event()
         self._resume = threading.Event()
-        self._sockets: list[socket.socket] = [self._listening]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._sockets: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
 
     def hold(self, pattern: bytes, *, behind: int = 0) -> None:
         """Forward up to ``behind`` bytes past the pattern's start, then nothing on that connection.
@@ -38,15 +39,19 @@ class PostgresProxy:
 
     def cut(self) -> None:
         """Break every connection."""
-        for one in self._sockets[1:]:
+        for one in list(self._sockets):
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._resume.set()
-        self._listening.close()
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._threads[0].join(5)
         self.cut()
-        for one in self._sockets:
+        for thread in self._threads:
+            thread.join(5)
+        for one in (self._listening, *self._sockets):
             one.close()
 
     def _accept(self) -> None:
@@ -60,6 +65,7 @@ class PostgresProxy:
                     thread = threading.Thread(
                         target=self._pump, args=(source, target, up), daemon=True
                     )
+                    self._threads.append(thread)
                     thread.start()
 
     def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:

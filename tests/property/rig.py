@@ -38,7 +38,9 @@ class Rig:
     Nothing happens by itself: leases last a minute and nobody beats, claims or sweeps.
     """
 
-    def __init__(self, database_url: str, **knobs: Any) -> None:
+    def __init__(
+        self, database_url: str, *, writer: type[Writer] = Writer, **knobs: Any
+    ) -> None:
         self.database_url = database_url
         self.settings = Settings(
             database_url=database_url,
@@ -50,6 +52,7 @@ class Rig:
         )
         graphs = {name: _graph() for name in (*SERVED, "foreign")}
         self.engine = DurableEngine(graphs, settings=self.settings, works=False)
+        self._writer = writer
         self.writers = [self.writer(lambda _: None) for _ in range(2)]
         self._runner = asyncio.Runner()
 
@@ -75,7 +78,7 @@ class Rig:
 
     def writer(self, committed: Any) -> Writer:
         """The writer of one more process."""
-        return Writer(
+        return self._writer(
             self.database("writer"), lease_seconds=60, linger_seconds=0.001, committed=committed
         )
 
@@ -126,6 +129,11 @@ class Rig:
             write=self.writers[process].put,
             on_lost=lambda _: None,
         )
+
+    async def forget(self, *thread_ids: str) -> None:
+        """Leave nothing that a later example could claim."""
+        async with reading(self.pool) as conn:
+            await conn.execute("DELETE FROM threads WHERE thread_id = ANY(%s)", (list(thread_ids),))
 
     def query(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         return query(self.database_url, statement, parameters)
