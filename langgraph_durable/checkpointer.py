@@ -29,7 +29,7 @@ from langgraph_durable.errors import DurableError, InvalidRequest
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import clean, encode, name_messages
-from langgraph_durable.snapshot import NULL_TASK
+from langgraph_durable.store.checkpoints import NULL_TASK
 
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
 
@@ -192,6 +192,6 @@ def raise_id_floor(checkpoint_id: str | None) -> None:
     if checkpoint_id is None:
         return
     floor = checkpoint_ids.UUID(checkpoint_id).time
-    held = checkpoint_ids._last_v6_timestamp
+    held: int | None = vars(checkpoint_ids)["_last_v6_timestamp"]
     if held is None or held < floor:
-        checkpoint_ids._last_v6_timestamp = floor
+        setattr(checkpoint_ids, "_last_v6_timestamp", floor)  # noqa: B010

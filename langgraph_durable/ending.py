@@ -125,9 +125,7 @@ def failure(error: BaseException) -> dict[str, str]:
     return {"error": name, "message": str(error)}
 
 
-def _poisoned(
-    state: StateSnapshot, ids: Collection[str]
-) -> list[tuple[str, str, str, str]]:
+def _poisoned(state: StateSnapshot, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
     """(thread, namespace, checkpoint, task) of every task that still asks one of ``ids``."""
     place = state.config["configurable"]
     found = []

@@ -429,10 +429,8 @@ class DurableEngine:
 
 
 def _is_uuid(text: str) -> bool:
+    """In the one spelling that ids have here; Python knows some that Postgres does not."""
     try:
-        uuid.UUID(text)
+        return str(uuid.UUID(text)) == text
     except ValueError:
         return False
-    return True
-
-

@@ -6,10 +6,11 @@ with the tool calls that were never answered named as such.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from langgraph_durable.model import Event
+from langgraph_durable.model import Event, RunRequest
 from langgraph_durable.serde import decode, encode
 
 CAP_CHARACTERS = 24_000
@@ -36,6 +37,25 @@ def recovery_message(events: Sequence[Event]) -> dict[str, Any]:
     text += _EVENTS
     lines = _capped(_entries(events), CAP_CHARACTERS - len(text))
     return {"role": "user", "content": text + "\n".join(lines)}
+
+
+def with_evidence(request: RunRequest, events: Sequence[Event]) -> RunRequest:
+    """The original input or command plus one message with the evidence of earlier attempts."""
+    message = recovery_message(events)
+    if request.command:
+        update = request.command.get("update")
+        if update is not None and not isinstance(update, Mapping):
+            return request
+        return replace(
+            request, command={**request.command, "update": _with_message(update or {}, message)}
+        )
+    given = request.input if isinstance(request.input, Mapping) else {}
+    return replace(request, input=_with_message(given, message))
+
+
+def _with_message(update: Mapping[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    held = update.get("messages") or []
+    return {**update, "messages": [*(held if isinstance(held, list) else [held]), message]}
 
 
 def open_tool_calls(events: Iterable[Event]) -> list[dict[str, Any]]:

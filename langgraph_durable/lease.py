@@ -214,7 +214,9 @@ class LeaseKeeper:
         self._freed()
 
     def _sweep(self, conn: Connection[Row]) -> None:
-        free = [r["worker_id"] for r in conn.execute(_WORKERS["lock_free"], {"lock_class": LOCK_CLASS})]
+        free = [
+            r["worker_id"] for r in conn.execute(_WORKERS["lock_free"], {"lock_class": LOCK_CLASS})
+        ]
         now = time.monotonic()
         self._free_since = {w: self._free_since.get(w, now) for w in free}
         grace = self._settings.liveness_grace_seconds

@@ -46,7 +46,7 @@ class Machinery:
         embedded: EmbeddedPostgres | None,
         works: bool,
     ) -> None:
-        main = asyncio.get_running_loop()
+        self._main = asyncio.get_running_loop()
         self.pool: AsyncConnectionPool[AsyncConnection[Row]] = database.pool(settings.pool_size)
         self.notifier = Notifier(
             database,
@@ -65,7 +65,7 @@ class Machinery:
             database,
             lease_seconds=settings.lease_seconds,
             linger_seconds=settings.linger_seconds,
-            committed=lambda hints: main.call_soon_threadsafe(self.followers.wake, hints),
+            committed=self._committed,
         )
         self._keeper = LeaseKeeper(
             database, settings, worker_id, freed=lambda: self._worker.wake_threadsafe()
@@ -152,6 +152,9 @@ class Machinery:
         await self.pool.close(timeout=2.0)
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.stop)
+
+    def _committed(self, hints: list[str]) -> None:
+        self._main.call_soon_threadsafe(self.followers.wake, hints)
 
     def _heard_nothing_until_now(self) -> None:
         self.followers.wake_all()

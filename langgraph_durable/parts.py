@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from langgraph_durable.snapshot import Graph
 
-Parts = AsyncIterator[tuple[tuple[str, ...], str, Any]]
+Parts = AsyncGenerator[tuple[tuple[str, ...], str, Any], None]
 
 
 async def stream_parts(
@@ -21,7 +21,9 @@ async def stream_parts(
         async for part in _with_events(graph, given, config, modes, options):
             yield part
         return
-    stream = graph.astream(given, config, stream_mode=list(modes), subgraphs=True, **options)
+    stream: Any = graph.astream(
+        given, config, stream_mode=cast(Any, list(modes)), subgraphs=True, **options
+    )
     try:
         async for namespace, mode, payload in stream:
             yield namespace, mode, payload
@@ -38,7 +40,7 @@ async def _with_events(
 ) -> Parts:
     wanted = [m for m in modes if m != "events"]
     root: str | None = None
-    stream = graph.astream_events(
+    stream: Any = graph.astream_events(
         given, config, version="v2", stream_mode=wanted, subgraphs=True, **options
     )
     try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
@@ -105,6 +105,15 @@ class Database:
         )
 
 
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Turns what psycopg raises when the database is gone into StoreUnavailable."""
+    try:
+        yield
+    except UNAVAILABLE as error:
+        raise StoreUnavailable from error
+
+
 @asynccontextmanager
 async def transaction(
     pool: AsyncConnectionPool[AsyncConnection[Row]],
@@ -114,11 +123,9 @@ async def transaction(
     Raises:
         StoreUnavailable: the database cannot be reached.
     """
-    try:
+    with reaching():
         async with pool.connection() as conn, conn.transaction():
             yield conn
-    except UNAVAILABLE as error:
-        raise StoreUnavailable from error
 
 
 @asynccontextmanager
@@ -130,8 +137,6 @@ async def reading(
     Raises:
         StoreUnavailable: the database cannot be reached.
     """
-    try:
+    with reaching():
         async with pool.connection() as conn:
             yield conn
-    except UNAVAILABLE as error:
-        raise StoreUnavailable from error

@@ -101,8 +101,11 @@ def _not_mine(wish: Wish, baseline: Baseline, head: Head, *, first: bool) -> Pla
     applied = head.checkpoint_id != baseline.head or head.null_writes > baseline.null_writes
     if wish.answers is not None:
         return _answer(wish, head, edit=wish.edits and not applied, first=first)
+    if wish.edits and applied:
+        # Not by `tasks`: a snapshot lists them without the writes that the command left.
+        return Plan(act=Act.CONTINUE)
     if wish.edits:
-        return None if applied else Plan(act=Act.COMMAND, edit=True, fork=wish.fork)
+        return Plan(act=Act.COMMAND, edit=True, fork=wish.fork)
     return Plan(act=Act.INPUT, fork=wish.fork)
 
 
@@ -171,7 +174,5 @@ class RecoveryContext:
         return self.default
 
 
-BuildRecoveryRequest = Callable[
-    [RunRequest, RecoveryContext], RunRequest | Awaitable[RunRequest]
-]
+BuildRecoveryRequest = Callable[[RunRequest, RecoveryContext], RunRequest | Awaitable[RunRequest]]
 """``build_recovery_request(request, context) -> request``, also async: asked after a crash."""

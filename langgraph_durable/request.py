@@ -45,9 +45,7 @@ def run_config(
     Request headers travel under a ``__`` key, which never reaches checkpoint metadata.
     """
     given = dict(request.config)
-    configurable = {
-        k: v for k, v in (given.get("configurable") or {}).items() if k not in RESERVED
-    }
+    configurable = {k: v for k, v in (given.get("configurable") or {}).items() if k not in RESERVED}
     ids = {"run_id": run_id, "graph_id": graph_id, "assistant_id": assistant_id}
     config: RunnableConfig = {
         "configurable": {
@@ -63,6 +61,12 @@ def run_config(
     if given.get("recursion_limit"):
         config["recursion_limit"] = int(given["recursion_limit"])
     return config
+
+
+def logged_modes(request: RunRequest) -> set[str]:
+    """What the client wants to read, under the names of the log."""
+    names = {"messages-tuple": "messages"}
+    return {names.get(mode, mode) for mode in request.stream_modes}
 
 
 def has_edits(request: RunRequest) -> bool:

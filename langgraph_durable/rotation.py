@@ -29,8 +29,7 @@ def rotation_statements(
             "pending": encode(entry["pending"]),
         }
         found += [
-            (_CHECKPOINTS[step], copy)
-            for step in ("copy_checkpoints", "copy_blobs", "copy_writes")
+            (_CHECKPOINTS[step], copy) for step in ("copy_checkpoints", "copy_blobs", "copy_writes")
         ]
     rotated = {"thread_id": thread_id, "name": name, "rotation": number}
     return [*found, (_THREADS["add_alias"], rotated), (_THREADS["rotate"], rotated)]

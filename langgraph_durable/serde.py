@@ -25,6 +25,11 @@ import orjson
 from langchain_core.messages import BaseMessage
 from langgraph.types import Send
 
+from langgraph_durable.errors import InvalidRequest
+
+DEEPEST = 200
+"""How deep clients may nest JSON: orjson writes 254 levels, and answers wrap what was sent."""
+
 # orjson 3.13 writes a time of 10 ms as one of 100 ms
 _OPTIONS = (
     orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
@@ -49,6 +54,30 @@ def encode(value: Any) -> str:
 def decode(text: str | bytes) -> Any:
     """The Python value of JSON text."""
     return orjson.loads(text)
+
+
+def received(raw: bytes) -> Any:
+    """The value of JSON text that a client sent, its NUL characters replaced.
+
+    Raises ValueError when it is no JSON, InvalidRequest when it is nested too deeply.
+    """
+    value = orjson.loads(raw)
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST and _deeper(value, DEEPEST):
+        raise InvalidRequest(f"The request is nested more than {DEEPEST} levels deep.")
+    # Postgres stores no NUL, in no kind of text.
+    return clean(value) if b"\\u0000" in raw else value
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    inside = [value]
+    for _ in range(levels + 1):
+        inside = [
+            inner
+            for outer in inside
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(inside)
 
 
 def clean(value: Any) -> Any:

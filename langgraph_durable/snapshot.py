@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, StateSnapshot
 
 from langgraph_durable.recovery import Head, Task
-
-NULL_TASK = str(uuid.UUID(int=0))
+from langgraph_durable.store.checkpoints import NULL_TASK
 
 Graph = Pregel[Any, Any, Any, Any]
 
@@ -25,6 +23,21 @@ class Reading:
 
     head: Head
     state: StateSnapshot
+
+    @classmethod
+    def nothing(cls, config: RunnableConfig) -> Reading:
+        """A thread without checkpoints."""
+        state = StateSnapshot(
+            values={},
+            next=(),
+            config=config,
+            metadata=None,
+            created_at=None,
+            parent_config=None,
+            tasks=(),
+            interrupts=(),
+        )
+        return cls(head=Head(), state=state)
 
 
 async def read_head(
@@ -113,11 +126,19 @@ def questions_by_task(state: StateSnapshot) -> dict[str, list[dict[str, Any]]]:
     return {t.id: [question(i) for i in t.interrupts] for t in state.tasks if t.interrupts}
 
 
+def message_ids(values: Any) -> set[str]:
+    """Ids of the messages a state holds."""
+    return {m.id for m in _messages(values) if getattr(m, "id", None)}
+
+
+def _messages(values: Any) -> list[Any]:
+    found = values.get("messages") if isinstance(values, dict) else None
+    return found if isinstance(found, list) else []
+
+
 def pending_tool_calls(values: Any) -> list[str]:
     """Ids of the newest AI message's tool calls that no tool message answers yet."""
-    messages = values.get("messages") if isinstance(values, dict) else None
-    if not isinstance(messages, list):
-        return []
+    messages = _messages(values)
     answered = {getattr(m, "tool_call_id", None) for m in messages}
     for message in reversed(messages):
         if calls := getattr(message, "tool_calls", None):

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+import psycopg
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from langgraph.errors import InvalidUpdateError
 from langgraph.types import StateSnapshot
 
 from langgraph_durable.checkpointer import LockedSaver, raise_id_floor
-from langgraph_durable.errors import CheckpointNotFound, InvalidRequest, ThreadBusy
+from langgraph_durable.errors import CheckpointNotFound, DurableError, InvalidRequest, ThreadBusy
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import Thread, ThreadStatus
-from langgraph_durable.postgres import transaction
+from langgraph_durable.postgres import reaching, transaction
 from langgraph_durable.serde import encode
 from langgraph_durable.snapshot import Graph, at_checkpoint, output_values, questions_by_task
 from langgraph_durable.store import checkpoints, runs, threads
@@ -52,9 +52,10 @@ async def read_state(
 ) -> StateSnapshot:
     """The state at the newest checkpoint or at a named one."""
     config = at_checkpoint(_config(thread), checkpoint or {})
-    saver = AsyncPostgresSaver(place.pool)  # type: ignore[arg-type]
+    saver = AsyncPostgresSaver(place.pool)
     async with _graph(place, source, config, saver, READ) as graph:
-        return await graph.aget_state(config, subgraphs=subgraphs)
+        with reaching():
+            return await graph.aget_state(config, subgraphs=subgraphs)
 
 
 async def read_history(
@@ -70,12 +71,13 @@ async def read_history(
     """States newest first."""
     config = at_checkpoint(_config(thread), checkpoint or {})
     config["configurable"].pop("checkpoint_id", None)
-    saver = AsyncPostgresSaver(place.pool)  # type: ignore[arg-type]
+    saver = AsyncPostgresSaver(place.pool)
     async with _graph(place, source, config, saver, READ) as graph:
         states = graph.aget_state_history(
             config, filter=dict(metadata or {}) or None, before=before, limit=limit
         )
-        return [state async for state in states]
+        with reaching():
+            return [state async for state in states]
 
 
 async def edit_state(
@@ -106,7 +108,9 @@ async def edit_state(
         async with _graph(place, source, config, saver, UPDATE) as graph:
             try:
                 written = await graph.aupdate_state(config, values, as_node=as_node)
-            except (InvalidUpdateError, ValueError, TypeError, KeyError) as error:
+            except (DurableError, psycopg.Error):
+                raise
+            except Exception as error:  # from the graph's own reducers and writers
                 raise InvalidRequest(_reason(error)) from error
             await _settle(conn, graph, thread)
         place_ = written["configurable"]
@@ -143,9 +147,7 @@ def _reason(error: Exception) -> str:
     return str(error.args[0]) if error.args else type(error).__name__
 
 
-async def check_checkpoint(
-    conn: Any, thread: Thread, checkpoint: Mapping[str, Any] | None
-) -> None:
+async def check_checkpoint(conn: Any, thread: Thread, checkpoint: Mapping[str, Any] | None) -> None:
     """Raise CheckpointNotFound when a client names a checkpoint its thread does not have."""
     if not checkpoint or not checkpoint.get("checkpoint_id"):
         return
@@ -156,5 +158,3 @@ async def check_checkpoint(
         checkpoint["checkpoint_id"],
     ):
         raise CheckpointNotFound(f"Checkpoint {checkpoint['checkpoint_id']} not found")
-
-

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from langgraph_durable.attempt import Attempt, Setting
+from langgraph_durable.attempt import Attempt
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.writer import Writer
@@ -49,7 +49,7 @@ class Worker:
         self._writer = writer
         self._keeper = keeper
         self._loops = loops
-        self._setting = Setting(keeper=keeper, build_recovery_request=build_recovery_request)
+        self._hook = build_recovery_request
         self._attempts: dict[str, Attempt] = {}
         self._alone = False
         self._draining = False
@@ -171,7 +171,7 @@ class Worker:
             on_lost=lambda error: stop(Stop.LOST),
         )
         source = self._project.graphs[claim.graph_id]
-        attempt = Attempt(claim, source, lease, log, self._setting)
+        attempt = Attempt(claim, source, lease=lease, keeper=self._keeper, log=log, hook=self._hook)
         holder.append(attempt)
         self._attempts[claim.run_id] = attempt
         self._alone = 0 < self._settings.max_attempts - 1 <= claim.crashes

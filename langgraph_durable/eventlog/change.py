@@ -90,6 +90,8 @@ class RunLog:
             change.durable.set_exception(self.failure or LeaseLost())
             return change.durable
         self.closed = change.closing
+        # Whoever waits may give up; the write itself cannot be cancelled any more.
+        change.durable.set_running_or_notify_cancel()
         self._write(change)
         return change.durable
 

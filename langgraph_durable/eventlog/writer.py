@@ -171,9 +171,11 @@ class Writer:
             return
         try:
             self._commit(groups)
-        except psycopg.Error:
+        except Exception:
             for group in groups:
                 self._write_alone(group)
+        else:
+            self._done(groups)
 
     def _retry_blocked(self) -> None:
         for key in list(self._blocked):
@@ -182,7 +184,7 @@ class Writer:
     def _write_alone(self, group: Group) -> None:
         for attempt in range(1_000_000):
             try:
-                return self._commit([group])
+                self._commit([group])
             except _BLOCKED:
                 self._blocked[group.log.key] = group
                 return None
@@ -191,25 +193,37 @@ class Writer:
                 if self._closing and attempt >= len(RETRY_SECONDS):
                     return group.fail(StoreUnavailable(str(type(error).__name__)))
                 time.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
-            except psycopg.Error as error:
-                if self._connection_lost():
-                    continue
-                return self._refused(group, error)
+            except Exception as error:
+                if not self._connection_lost() and self._refused(group, error):
+                    return None
+            else:
+                return self._done([group])
         return None
 
-    def _refused(self, group: Group, error: psycopg.Error) -> None:
-        if error.sqlstate != FENCED_OUT:
+    def _refused(self, group: Group, error: Exception) -> bool:
+        """Settle a group that the database or the driver would not take; False: try again."""
+        if getattr(error, "sqlstate", None) != FENCED_OUT:
             _log.error("run %s: a write failed: %s", group.log.run_id, type(error).__name__)
-            return group.fail(error)
-        if group.closing and self._ended_by(group):
-            return self._done([group])
-        _log.warning("run %s attempt %s lost its lease", *group.log.key)
-        return group.fail(LeaseLost())
+            group.fail(error)
+            return True
+        try:
+            ended = group.closing and self._ended_by(group)
+        except psycopg.Error:
+            self._drop_connection()
+            return False
+        if ended:
+            self._done([group])
+        else:
+            _log.warning("run %s attempt %s lost its lease", *group.log.key)
+            group.fail(LeaseLost())
+        return True
 
     def _ended_by(self, group: Group) -> bool:
         """The commit of an attempt's last change went through before the connection broke."""
         row = self._connection().execute(_SQL["outcome"], (group.log.run_id,)).fetchone()
-        return row is not None and row["attempt"] == group.log.attempt and row["status"] != "running"
+        return (
+            row is not None and row["attempt"] == group.log.attempt and row["status"] != "running"
+        )
 
     def _done(self, groups: list[Group]) -> None:
         for group in groups:
@@ -221,7 +235,6 @@ class Writer:
         with conn.pipeline(), conn.transaction(), conn.cursor() as cursor:
             for statement, parameters in self._statements(groups):
                 cursor.execute(statement, parameters)
-        self._done(groups)
 
     def _statements(self, groups: list[Group]) -> Iterable[tuple[Any, Any]]:
         groups.sort(key=lambda g: g.log.run_id)
@@ -230,10 +243,13 @@ class Writer:
         yield _SQL["fence"], ([g.log.run_id for g in groups], [g.log.attempt for g in groups])
         if events := [row for g in groups for row in _event_rows(g)]:
             yield _SQL["events"], (encode(events),)
-        yield _SQL["advance"], {
-            "lease_seconds": self._lease_seconds,
-            "rows": encode([_advance_row(g) for g in groups]),
-        }
+        yield (
+            _SQL["advance"],
+            {
+                "lease_seconds": self._lease_seconds,
+                "rows": encode([_advance_row(g) for g in groups]),
+            },
+        )
         yield from checkpoint_statements([c for g in groups for c in g.changes])
         for group in groups:
             for change in group.changes:

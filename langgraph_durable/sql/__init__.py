@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
-from typing import LiteralString, cast
+from typing import LiteralString
 
 _BLOCK = re.compile(r"^-- (\w+) --\n(.*?)(?=^-- \w+ --\n|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -17,11 +17,11 @@ def statements(noun: str) -> dict[str, LiteralString]:
     The files are part of the package, hence as trusted as literals in the code.
     """
     text = files(__package__).joinpath(f"{noun}.sql").read_text()
-    return {name: cast(LiteralString, body.strip()) for name, body in _BLOCK.findall(text)}
+    return {name: body.strip() for name, body in _BLOCK.findall(text)}
 
 
 def migrations() -> list[tuple[int, LiteralString]]:
     """All migrations in order, as (version, script)."""
     folder = files(__package__).joinpath("migrations")
     scripts = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return [(int(f.name[:4]), cast(LiteralString, f.read_text())) for f in scripts]
+    return [(int(f.name[:4]), f.read_text()) for f in scripts]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from langgraph_durable.postgres import Row
 from langgraph_durable.sql import statements
+
+NULL_TASK = "00000000-0000-0000-0000-000000000000"
+"""The task id of writes outside any task: a command's update and goto."""
 
 _SQL = statements("checkpoints")
 
@@ -21,6 +25,11 @@ async def entry(conn: AsyncConnection[Row], thread_id: str) -> dict[str, Any]:
     row = await (await conn.execute(_SQL["entry"], {"thread_id": thread_id})).fetchone()
     assert row is not None
     return {"head": row["head"], "greatest": row["greatest"], "pending": row["pending"] or []}
+
+
+def null_writes(entry: Mapping[str, Any]) -> int:
+    """How many writes outside any task stood on the entry's head."""
+    return sum(1 for w in entry["pending"] if w["task_id"] == NULL_TASK and not w["ns"])
 
 
 async def greatest(conn: AsyncConnection[Row], thread_id: str) -> str | None:

@@ -14,13 +14,9 @@ from langgraph_durable.sql import statements
 _SQL = statements("events")
 
 
-async def after(
-    conn: AsyncConnection[Row], run_id: str, cursor: Cursor, limit: int
-) -> list[Event]:
+async def after(conn: AsyncConnection[Row], run_id: str, cursor: Cursor, limit: int) -> list[Event]:
     """A page of committed events behind a cursor, in order."""
-    rows = await conn.execute(
-        _SQL["after"], {"run_id": run_id, "after": cursor, "limit": limit}
-    )
+    rows = await conn.execute(_SQL["after"], {"run_id": run_id, "after": cursor, "limit": limit})
     return [Event(**(row | {"run_id": run_id})) for row in await rows.fetchall()]
 
 

@@ -10,9 +10,7 @@ from langgraph_durable.sql import statements
 _SQL = statements("responses")
 
 
-async def save(
-    conn: AsyncConnection[Row], response_id: str, *, run_id: str, terminal: str
-) -> str:
+async def save(conn: AsyncConnection[Row], response_id: str, *, run_id: str, terminal: str) -> str:
     """Store a terminal object unless one is there; answers the stored one."""
     row = await (
         await conn.execute(
@@ -25,9 +23,7 @@ async def save(
 
 async def stored(conn: AsyncConnection[Row], response_id: str) -> str | None:
     """The stored terminal object."""
-    row = await (
-        await conn.execute(_SQL["stored"], {"response_id": response_id})
-    ).fetchone()
+    row = await (await conn.execute(_SQL["stored"], {"response_id": response_id})).fetchone()
     return row["terminal"] if row else None
 
 

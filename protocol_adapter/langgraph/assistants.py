@@ -11,7 +11,15 @@ from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Assistant
-from protocol_adapter.langgraph.fields import Unprocessable, choice, mapping, page, text, texts
+from protocol_adapter.langgraph.fields import (
+    Unprocessable,
+    choice,
+    digits,
+    mapping,
+    page,
+    text,
+    texts,
+)
 from protocol_adapter.langgraph.http import answer, answer_page, json_body
 from protocol_adapter.langgraph.objects import assistant_object
 from protocol_adapter.langgraph.selection import ASSISTANT_FIELDS, check_columns, select
@@ -86,8 +94,8 @@ def _sorted(found: list[Assistant], body: Mapping[str, Any]) -> list[Assistant]:
 
 
 def _xray(value: str) -> bool | int:
-    if value.isascii() and value.isdigit() and value != "0":
-        return int(value)
+    if depth := digits(value):
+        return depth
     if value.lower() not in ("", "0", "true", "false"):
         raise Unprocessable("'xray' must be true, false or a positive number")
     return value.lower() == "true"

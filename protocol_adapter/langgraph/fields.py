@@ -55,6 +55,19 @@ def number(body: Mapping[str, Any], key: str, default: int, *, low: int, high: i
     return value
 
 
+def digits(value: str) -> int | None:
+    """The number that a query or a header spells out; None for anything else."""
+    spelt = value.isascii() and value.isdigit() and len(value) < 19
+    return int(value) if spelt else None
+
+
+def thread_name(thread_id: str) -> str:
+    """Any text that fits into one path segment may name a thread."""
+    if not (0 < len(thread_id) <= 512 and thread_id.isprintable() and "/" not in thread_id):
+        raise Unprocessable("'thread_id' must be 1 to 512 printable characters without '/'")
+    return thread_id
+
+
 def page(body: Mapping[str, Any]) -> tuple[int, int]:
     """``limit`` and ``offset`` of a search."""
     return (

@@ -10,23 +10,26 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from langgraph_durable.serde import clean, decode, encode
-from protocol_adapter.langgraph.fields import Unprocessable
+from langgraph_durable.serde import clean, decode, encode, received
+from protocol_adapter.langgraph.fields import Unprocessable, digits
 
 _SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
 async def json_body(request: Request) -> dict[str, Any]:
     """The body as a JSON object, whatever its content type says. Raises Unprocessable."""
-    raw = await request.body()
     try:
-        body = decode(raw)
+        body = received(await request.body())
     except ValueError:
         raise Unprocessable("Invalid JSON in request body") from None
     if not isinstance(body, dict):
         raise Unprocessable("The request body must be a JSON object")
-    # Postgres stores no NUL, in no kind of text.
-    return clean(body) if b"\\u0000" in raw else body
+    return body
+
+
+def segment(request: Request, key: str) -> str:
+    """A path parameter, its NUL characters replaced as those of a body are."""
+    return str(clean(request.path_params[key]))
 
 
 def switch(request: Request, key: str) -> bool | None:
@@ -50,7 +53,7 @@ def many(request: Request, key: str) -> list[str]:
 def query(request: Request) -> dict[str, Any]:
     """The query as a body would be: digits are numbers, an empty value is absent."""
     pairs = request.query_params.items()
-    return {k: int(v) if v.isascii() and v.isdigit() else v for k, v in pairs if v}
+    return {k: clean(v) if digits(v) is None else digits(v) for k, v in pairs if v}
 
 
 def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

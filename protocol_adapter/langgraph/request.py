@@ -12,10 +12,12 @@ from protocol_adapter.langgraph.fields import (
     choice,
     flag,
     mapping,
+    number,
     one_of,
     refuse,
     text,
     texts,
+    thread_name,
 )
 
 STREAM_MODES = (
@@ -46,12 +48,15 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
     """
     refuse(body, *LATER)
     config, forked_from = _config(body)
-    context = body.get("context") or None
+    context = mapping(body, "context") or None
     if context and config.get("configurable"):
         raise InvalidRequest("Give either context or config.configurable, not both.")
     command = _command(body)
     if command and thread_id is None:
         raise InvalidRequest("You must provide a thread_id when resuming.")
+    if_not_exists = choice(body, "if_not_exists", ("create", "reject"), "reject")
+    if thread_id is not None and if_not_exists == "create":
+        thread_name(thread_id)
     return RunRequest(
         assistant=_assistant(body),
         thread_id=thread_id,
@@ -67,7 +72,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
         checkpoint=_checkpoint(body) or forked_from,
         durability=_durability(body),
         multitask=_multitask(body),
-        if_not_exists=choice(body, "if_not_exists", ("create", "reject"), "reject"),
+        if_not_exists=if_not_exists,
         on_disconnect=_on_disconnect(body) if attended else "continue",
         keep_thread=choice(body, "on_completion", ("delete", "keep"), "delete") == "keep",
         door="langgraph",
@@ -83,13 +88,19 @@ def stream_modes(value: Any) -> tuple[str, ...]:
     return tuple(modes) or ("values",)
 
 
-def checkpoint_of(value: Any) -> dict[str, Any] | None:
+def checkpoint_of(value: Any, key: str = "checkpoint") -> dict[str, Any] | None:
     """What is left of a client's checkpoint object: None when it only names the thread."""
-    if value is not None and not isinstance(value, dict):
-        raise Unprocessable("'checkpoint' must be an object")
-    given = (value or {}).get("configurable") or value or {}
-    kept = {k: v for k, v in given.items() if k.startswith("checkpoint_") and v}
-    return kept or None
+    outer = mapping({key: value}, key)
+    given = mapping(outer, "configurable") or outer
+    nested = mapping(given, "checkpoint_map")
+    for namespace in nested:
+        text(nested, namespace)
+    kept = {
+        "checkpoint_id": text(given, "checkpoint_id"),
+        "checkpoint_ns": text(given, "checkpoint_ns"),
+        "checkpoint_map": nested,
+    }
+    return {name: found for name, found in kept.items() if found} or None
 
 
 def _assistant(body: Mapping[str, Any]) -> str:
@@ -104,6 +115,7 @@ def _config(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | N
     config = mapping(body, "config")
     mapping(config, "metadata")
     texts(config, "tags")
+    number(config, "recursion_limit", 1, low=1, high=2**31 - 1)
     configurable = mapping(config, "configurable")
     forked_from = checkpoint_of(configurable) if configurable.get("checkpoint_id") else None
     kept = {k: v for k, v in configurable.items() if not _reserved(k)}

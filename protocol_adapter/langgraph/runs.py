@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, cast
+from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,15 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
 from protocol_adapter.langgraph.disconnect import Audience
 from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
-from protocol_adapter.langgraph.http import answer, json_body, many, query, run_headers, switch
+from protocol_adapter.langgraph.http import (
+    answer,
+    json_body,
+    many,
+    query,
+    run_headers,
+    segment,
+    switch,
+)
 from protocol_adapter.langgraph.objects import result_text, run_object
 from protocol_adapter.langgraph.request import parse_run, stream_modes
 from protocol_adapter.langgraph.selection import RUN_FIELDS, check_columns, select
@@ -95,7 +103,7 @@ class Runs:
         check_columns(columns, RUN_FIELDS)
         status = request.query_params.get("status") or None
         runs = await self._engine.runs(
-            request.path_params["thread_id"],
+            segment(request, "thread_id"),
             limit=limit,
             offset=offset,
             status=status and one_of("status", status, STATUSES),
@@ -179,8 +187,7 @@ class Runs:
 
 
 def _thread_id(request: Request) -> str | None:
-    found: Any = request.path_params.get("thread_id")
-    return None if found is None else str(found)
+    return segment(request, "thread_id") if "thread_id" in request.path_params else None
 
 
 def _public(request: Request, run: Run) -> str | None:

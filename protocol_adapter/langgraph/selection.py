@@ -75,6 +75,6 @@ def _at(value: Any, path: str) -> Any:
     for name, index in _STEP.findall(path):
         try:
             value = value[int(index)] if index else value[name]
-        except (KeyError, IndexError, TypeError):
+        except (KeyError, IndexError, TypeError, ValueError):
             return None
     return value

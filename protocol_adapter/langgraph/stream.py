@@ -12,6 +12,7 @@ from typing import Any
 
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
 from langgraph_durable.serde import decode, encode
+from protocol_adapter.langgraph.fields import digits
 from protocol_adapter.langgraph.messages import MessageFold
 from protocol_adapter.sse import frame
 
@@ -103,9 +104,8 @@ def cursor_of(last_event_id: str | None, run: Run) -> Cursor | None:
     """The cursor that a ``Last-Event-ID`` names; None without one. Foreign text: the start."""
     if not last_event_id:
         return None
-    if last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 19:
-        return Cursor(min(int(last_event_id), run.next_seq - 1))
-    return BEGINNING
+    seq = digits(last_event_id)
+    return BEGINNING if seq is None else Cursor(min(seq, run.next_seq - 1))
 
 
 def live_from(run: Run) -> Cursor:

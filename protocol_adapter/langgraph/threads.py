@@ -23,8 +23,17 @@ from protocol_adapter.langgraph.fields import (
     refuse,
     text,
     texts,
+    thread_name,
 )
-from protocol_adapter.langgraph.http import answer, answer_page, json_body, many, query, switch
+from protocol_adapter.langgraph.http import (
+    answer,
+    answer_page,
+    json_body,
+    many,
+    query,
+    segment,
+    switch,
+)
 from protocol_adapter.langgraph.objects import (
     empty_state,
     state_object,
@@ -115,8 +124,9 @@ class Threads:
         return answer(total)
 
     async def get_state(self, request: Request) -> Response:
-        checkpoint_id = request.path_params.get("checkpoint_id")
-        asked = {"checkpoint_id": checkpoint_id} if checkpoint_id else None
+        asked = None
+        if "checkpoint_id" in request.path_params:
+            asked = {"checkpoint_id": segment(request, "checkpoint_id")}
         subgraphs = switch(request, "subgraphs") or False
         return await self._state(_id(request), asked, subgraphs, many(request, "select"))
 
@@ -183,19 +193,12 @@ class Threads:
 
 
 def _id(request: Request) -> str:
-    return str(request.path_params["thread_id"])
+    return segment(request, "thread_id")
 
 
 def _new_id(body: Mapping[str, Any]) -> str | None:
-    """Any text that fits into one path segment may name a thread."""
     thread_id = text(body, "thread_id")
-    if thread_id is not None and not (0 < len(thread_id) <= 255 and _printable(thread_id)):
-        raise Unprocessable("'thread_id' must be 1 to 255 printable characters without '/'")
-    return thread_id
-
-
-def _printable(thread_id: str) -> bool:
-    return thread_id.isprintable() and "/" not in thread_id
+    return None if thread_id is None else thread_name(thread_id)
 
 
 def _filters(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,4 +226,4 @@ def _row(
 
 def _before(value: Any) -> str | dict[str, Any] | None:
     """A checkpoint id, a checkpoint, or a config that holds one."""
-    return value if isinstance(value, str) else checkpoint_of(value)
+    return value if isinstance(value, str) else checkpoint_of(value, "before")

@@ -37,7 +37,7 @@ def _kind(item: Item) -> str:
 def _check(item: Item, param: str) -> None:
     """Refuses an item that could not be told to a graph; unknown kinds pass and are left out."""
     if item["type"] == "message":
-        if item.get("role") not in _ROLES:
+        if str(item.get("role")) not in _ROLES:
             raise Refusal(f"'role' must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
         if not isinstance(item.get("content"), (str, list)):
             raise Refusal("'content' must be a string or a list.", param=f"{param}.content")
@@ -137,23 +137,31 @@ def _block(part: Any) -> dict[str, Any]:
         return {"type": "text", "text": part}
     if not isinstance(part, dict):
         raise Refusal("A content part must be an object.", param="input")
-    match part.get("type"):
+    match _string(part, "type"):
         case kind if kind in _TEXTS:
-            return {"type": "text", "text": part.get("text") or part.get("refusal") or ""}
+            text = _string(part, "text") or _string(part, "refusal")
+            return {"type": "text", "text": text or ""}
         case "input_image":
-            return _source("image", part.get("image_url"), part)
+            return _source("image", _string(part, "image_url"), part)
         case "input_file":
-            return _source("file", part.get("file_url") or part.get("file_data"), part)
+            return _source("file", _string(part, "file_url") or _string(part, "file_data"), part)
     return part
+
+
+def _string(part: Item, key: str) -> str | None:
+    value = part.get(key)
+    if value is not None and not isinstance(value, str):
+        raise Refusal(f"'{key}' of a content part must be a string.", param="input")
+    return value
 
 
 def _source(kind: str, address: str | None, part: Item) -> dict[str, Any]:
     """A standard content block by URL, by base64 or by the provider's file id."""
     block: dict[str, Any] = {"type": kind}
-    if part.get("filename"):
-        block["filename"] = part["filename"]
+    if filename := _string(part, "filename"):
+        block["filename"] = filename
     if not address:
-        return {**block, "file_id": part.get("file_id")}
+        return {**block, "file_id": _string(part, "file_id")}
     head, comma, data = address.partition(",")
     if head.startswith("data:") and comma:
         mime_type = head.removeprefix("data:").partition(";")[0]

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import orjson
 from langchain_core.utils.uuid import uuid7
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import RunNotCancellable, RunNotFound, ThreadNotFound
 from langgraph_durable.model import Run, RunStatus, ThreadStatus
-from langgraph_durable.serde import decode, encode
+from langgraph_durable.serde import decode, encode, received
 from protocol_adapter import sse
 
 from . import delivery, history, ids, objects, request
@@ -219,15 +218,15 @@ def _is_strict(http: Request) -> bool:
 
 async def _json_body(http: Request) -> Any:
     try:
-        return orjson.loads(await http.body())
-    except orjson.JSONDecodeError:
+        return received(await http.body())
+    except ValueError:
         raise Refusal("The body is not valid JSON.", code="invalid_json") from None
 
 
 def _integer(text: str | None, param: str) -> int | None:
     if text is None:
         return None
-    if not text.isdecimal():
+    if not (text.isdecimal() and len(text) < 19):
         raise Refusal(f"'{param}' must be an integer of 0 or more.", param=param)
     return int(text)
 

@@ -47,6 +47,7 @@ Sdk = Callable[[str], LangGraphClient]
 async def sdk() -> AsyncIterator[Sdk]:
     """Makes stock clients that are closed with the test."""
     async with AsyncExitStack() as stack:
+
         def make(url: str) -> LangGraphClient:
             client = get_client(url=url)
             stack.push_async_callback(client.aclose)

@@ -48,9 +48,7 @@ async def test_running_queued_and_streaming_runs_all_succeed_after_a_deploy(
     assert [next(iter(p.data)) for p in parts if p.event == "updates"] == ["one", "two", "three"]
     await client.runs.join(thread_id, queued["run_id"])
     await client.runs.join(other["thread_id"], running["run_id"])
-    rows = query(
-        database_url, "SELECT run_id::text, status, crashes FROM runs ORDER BY created_at"
-    )
+    rows = query(database_url, "SELECT run_id::text, status, crashes FROM runs ORDER BY created_at")
     assert [r["status"] for r in rows] == ["success"] * 3
     assert [r["crashes"] for r in rows] == [0] * 3
     assert query(database_url, "SELECT * FROM thread_aliases") == []
@@ -95,9 +93,7 @@ async def test_a_deploy_never_rotates_and_never_strikes(
     ).start()
     client = sdk(server.url)
     message = {"messages": [{"role": "user", "content": "use the tool"}]}
-    run = await client.runs.create(
-        "deployed", "agent", input=message, if_not_exists="create"
-    )
+    run = await client.runs.create("deployed", "agent", input=message, if_not_exists="create")
     for _ in range(3):
         await asyncio.to_thread(gates.reached, "work")
         await asyncio.to_thread(server.terminate)

@@ -26,7 +26,9 @@ def owner_pid(database_url: str, run_id: str) -> int:
 
 
 def attempt_of(database_url: str, run_id: str) -> int:
-    return int(query(database_url, "SELECT attempt FROM runs WHERE run_id = %s", (run_id,))[0]["attempt"])
+    return int(
+        query(database_url, "SELECT attempt FROM runs WHERE run_id = %s", (run_id,))[0]["attempt"]
+    )
 
 
 async def started(client: Any, gates: Gates, graph: str, gate: str) -> tuple[str, str]:
@@ -58,9 +60,7 @@ async def test_the_survivor_goes_on_within_three_seconds_and_its_reader_does_not
     owner.kill()
     gates.open("two")
     await asyncio.wait_for(reading, 20)
-    resumed_at = next(
-        at for at, p in parts if p.event == "metadata" and p.data["attempt"] == 2
-    )
+    resumed_at = next(at for at, p in parts if p.event == "metadata" and p.data["attempt"] == 2)
     assert resumed_at - killed_at < 3
     assert [next(iter(p.data)) for _, p in parts if p.event == "updates"] == ["one", "two", "three"]
     assert gates.count("one") == 1
@@ -148,9 +148,7 @@ async def wakes_up_and_works(frozen: Server, sdk: Sdk) -> None:
     )
 
 
-def unchanged(
-    before: dict[str, Any], after: dict[str, Any], run_id: str, thread_id: str
-) -> None:
+def unchanged(before: dict[str, Any], after: dict[str, Any], run_id: str, thread_id: str) -> None:
     for table in before:
         was, now = (about(rows[table], run_id, thread_id) for rows in (before, after))
         assert now == was, table

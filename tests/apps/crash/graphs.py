@@ -1,6 +1,7 @@
 """Graphs that a test can stop at any point, and that count what they execute.
 
-A node waits at a gate: it writes ``<GATES>/<name>.reached`` and goes on when ``<name>.open`` exists.
+A node waits at a gate: it writes ``<GATES>/<name>.reached`` and goes on when ``<name>.open`` is
+there.
 Every execution of a node is one line ``<node> <pid>`` in ``<GATES>/executions``.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -249,3 +251,22 @@ _builder.add_edge(START, "one")
 _builder.add_edge("one", END)
 _builder.add_edge("two", END)
 detour = _builder.compile()
+
+
+# -- graphs that can be stopped before their first call --------------------------------------------
+
+
+def opening(graph: Any) -> Any:
+    """A factory that waits at the gate ``opened`` when the run's configuration says so."""
+
+    async def factory(config: RunnableConfig) -> Any:
+        if config.get("configurable", {}).get("gate") == "opened":
+            await gate("opened")
+        return graph
+
+    return factory
+
+
+steps_opening = opening(steps)
+question_opening = opening(one_question)
+detour_opening = opening(detour)

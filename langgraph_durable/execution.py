@@ -1,0 +1,306 @@
+"""What an attempt does with its graph: note the entry or recover, plan, run, see how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from inspect import isawaitable
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import RunControl
+
+from langgraph_durable.checkpointer import FencedSaver, raise_id_floor
+from langgraph_durable.ending import Ending, ended_by
+from langgraph_durable.eventlog.change import Statement
+from langgraph_durable.eventlog.journal import Journal
+from langgraph_durable.evidence import streamed_message_ids, with_evidence
+from langgraph_durable.graphs import GraphSource
+from langgraph_durable.loops import GraphLoop
+from langgraph_durable.model import Event, RecoveryStrategy, RunStatus
+from langgraph_durable.parts import stream_parts
+from langgraph_durable.postgres import reading
+from langgraph_durable.recorder import ALWAYS, Recorder
+from langgraph_durable.recovery import (
+    Act,
+    Baseline,
+    BuildRecoveryRequest,
+    Plan,
+    RecoveryContext,
+    Wish,
+    plan,
+    stored_error,
+)
+from langgraph_durable.request import (
+    answers,
+    as_command,
+    breakpoints,
+    has_edits,
+    logged_modes,
+    restored,
+    run_config,
+)
+from langgraph_durable.rotation import rotation_statements
+from langgraph_durable.serde import encode
+from langgraph_durable.snapshot import (
+    Graph,
+    Reading,
+    at_checkpoint,
+    message_ids,
+    output_values,
+    pending_tool_calls,
+    read_head,
+)
+from langgraph_durable.store import checkpoints, events, threads
+from langgraph_durable.store.runs import Claim
+
+NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
+
+
+class Execution:
+    """One attempt's use of its graph. ``run`` answers how it ended; the attempt writes it down."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        source: GraphSource,
+        *,
+        place: GraphLoop,
+        saver: FencedSaver,
+        journal: Journal,
+        control: RunControl,
+        hook: BuildRecoveryRequest | None,
+    ) -> None:
+        self.saver = saver
+        self._claim = claim
+        self._source = source
+        self._place = place
+        self._journal = journal
+        self._control = control
+        self._hook = hook
+        self._request = restored(claim.request)
+        self._thread = claim.checkpoint_thread_id
+        self._entry = claim.entry or NOTHING
+        self._recorder = Recorder(logged_modes(self._request))
+
+    @property
+    def answers(self) -> dict[str, Any] | None:
+        """Answers by question id, as bound at submit; None when the run answers nothing."""
+        if not answers(self._request):
+            return None
+        return dict((self._claim.answer or {}).get("answers") or {})
+
+    def config(self) -> RunnableConfig:
+        """The config of every call, on the checkpoint thread in use."""
+        return run_config(
+            self._request,
+            run_id=self._claim.run_id,
+            thread_id=self._thread,
+            conversation_id=self._claim.thread_id,
+            graph_id=self._claim.graph_id,
+            assistant_id=self._claim.assistant_id,
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Graph]:
+        """The graph with this attempt's saver and this loop's store."""
+        store = self._place.store
+        async with self._source.open(
+            self.config(), context=self._request.context, store=store
+        ) as graph:
+            allowed = getattr(graph, "_serde_allowlist", None)
+            saver = self.saver.with_allowlist(allowed) if allowed else self.saver
+            yield graph.copy(update={"checkpointer": saver, "store": store})
+
+    def flush(self) -> None:
+        """Parts that still wait for an id go without one."""
+        for part in self._recorder.flush():
+            self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
+
+    async def run(self) -> Ending:
+        """Do what the plan says, and tell how it ended."""
+        async with self.open() as graph:
+            found = await self._begin(graph)
+            refused = (self._claim.answer or {}).get("refused")
+            if refused is not None and found is not None:
+                return ended_by(graph, found.state, RunStatus.ERROR, refused)
+            decided = self._plan(graph, found)
+            if decided.act in (Act.INPUT, Act.COMMAND, Act.CONTINUE) or found is None:
+                return await self._execute(graph, decided)
+            if decided.act is Act.FAILED:
+                error = stored_error(decided.error or "")
+                return ended_by(graph, found.state, RunStatus.ERROR, error)
+            return ended_by(graph, found.state, RunStatus.SUCCESS, None)
+
+    # -- before the graph runs ---------------------------------------------------------------
+
+    async def _begin(self, graph: Graph) -> Reading | None:
+        """Note the entry or the recovery; read the head where the plan depends on it."""
+        async with reading(self._place.pool) as conn:
+            if self._claim.entry is None:
+                self._entry = await checkpoints.entry(conn, self._thread)
+            raise_id_floor(await checkpoints.greatest(conn, self._thread))
+        if self._claim.attempt > 1:
+            return await self._recover(graph)
+        self._journal.append("started", encode({"attempt": 1}))
+        await self._journal.write(self._journal.take(entry=encode(self._entry)))
+        return await self._read(graph) if self._claim.answer else None
+
+    async def _recover(self, graph: Graph) -> Reading:
+        claim = self._claim
+        crashed = claim.was is RunStatus.RUNNING
+        rotates = crashed and claim.strategy is RecoveryStrategy.EVENT_LOG
+        async with reading(self._place.pool) as conn:
+            past = await events.whole(conn, claim.run_id)
+            marks = await events.marks(conn, claim.run_id)
+        before = await self._read_entry(graph) if rotates else await self._read(graph)
+        statements = await self._rotation() if rotates else []
+        self._journal.append("recovered", self._notice(graph, before, past, crashed=crashed))
+        await self._journal.write(
+            self._journal.take(entry=encode(self._entry), statements=statements)
+        )
+        await self._rebuild_request(past, crashed=crashed)
+        self._recorder = Recorder(
+            logged_modes(self._request),
+            marks=None if rotates else marks,
+            cached=[(t.id, t.name) for t in before.state.tasks if t.result is not None],
+            head_id=before.head.checkpoint_id,
+        )
+        return await self._read(graph) if rotates else before
+
+    async def _rotation(self) -> list[Statement]:
+        """Choose the next name and move to it; the statements make it so."""
+        claim, source = self._claim, self._thread
+        async with reading(self._place.pool) as conn:
+            first = max(claim.attempt, claim.rotation + 1)
+            self._thread, number = await threads.free_name(conn, claim.thread_id, first)
+        return rotation_statements(
+            thread_id=claim.thread_id,
+            source=source,
+            name=self._thread,
+            number=number,
+            entry=self._entry,
+        )
+
+    def _notice(self, graph: Graph, before: Reading, past: list[Event], *, crashed: bool) -> str:
+        """The payload of the ``recovered`` event: what its readers need to go on."""
+        rotated = self._thread != self._claim.checkpoint_thread_id
+        values = before.state.values if before.head.checkpoint_id else None
+        return encode(
+            {
+                "attempt": self._claim.attempt,
+                "strategy": self._claim.strategy,
+                "reason": "crash" if crashed else "deploy",
+                "conversation_id": self._thread,
+                "values": None if values is None else output_values(graph, values),
+                "open_tool_call_ids": [] if rotated else pending_tool_calls(values),
+                "void_message_ids": sorted(streamed_message_ids(past) - message_ids(values)),
+            }
+        )
+
+    async def _rebuild_request(self, past: list[Event], *, crashed: bool) -> None:
+        """After a crash: the hook's request, or under EVENT_LOG the evidence added to it."""
+        claim = self._claim
+        by_log = claim.strategy is RecoveryStrategy.EVENT_LOG and claim.crashes > 0
+        default = with_evidence(self._request, past) if by_log else self._request
+        if self._hook is None or not (crashed or by_log):
+            self._request = default
+            return
+        context = RecoveryContext(
+            run_id=claim.run_id,
+            thread_id=claim.thread_id,
+            conversation_id=self._thread,
+            attempt=claim.attempt,
+            previous_attempt=claim.attempt - 1,
+            strategy=claim.strategy,
+            events=past,
+            default=default,
+        )
+        built = self._hook(self._request, context)
+        self._request = await built if isawaitable(built) else built
+
+    async def _read(self, graph: Graph) -> Reading:
+        return await read_head(
+            graph,
+            self.saver,
+            self.config(),
+            run_id=self._claim.run_id,
+            baseline=self._entry["head"],
+            checkpoint=self._request.checkpoint,
+        )
+
+    async def _read_entry(self, graph: Graph) -> Reading:
+        """The state the run began on: where a rotation starts."""
+        head = self._entry["head"]
+        if head is None:
+            return Reading.nothing(self.config())
+        return await read_head(
+            graph,
+            self.saver,
+            self.config(),
+            run_id="",
+            baseline=head,
+            checkpoint={"checkpoint_id": head},
+        )
+
+    def _plan(self, graph: Graph, found: Reading | None) -> Plan:
+        edits = has_edits(self._request)
+        if found is None:
+            act = Act.COMMAND if edits else Act.INPUT
+            return Plan(act=act, edit=edits, fork=bool(self._request.checkpoint))
+        wish = Wish(
+            run_id=self._claim.run_id,
+            answers=self.answers,
+            edits=edits,
+            fork=bool(self._request.checkpoint),
+            before=breakpoints(self._request.interrupt_before, graph.interrupt_before_nodes),
+            after=breakpoints(self._request.interrupt_after, graph.interrupt_after_nodes),
+        )
+        baseline = Baseline(
+            head=self._entry["head"], null_writes=checkpoints.null_writes(self._entry)
+        )
+        return plan(wish, baseline, found.head, first=self._claim.entry is None)
+
+    # -- the graph runs ----------------------------------------------------------------------
+
+    async def _execute(self, graph: Graph, decided: Plan) -> Ending:
+        async with aclosing(self._parts(graph, decided)) as parts:
+            async for namespace, mode, payload in parts:
+                for part in self._recorder.record(namespace, mode, payload):
+                    self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
+                await self._journal.hand_over()
+        # Only now are the last writes durable: an interrupted status must not be seen before.
+        await self.saver.in_flight.settled()
+        if self._recorder.next or self._recorder.values is None:
+            state = await graph.aget_state(self.config())
+            return ended_by(graph, state, RunStatus.SUCCESS, None)
+        return Ending.complete(self._recorder.values)
+
+    def _parts(
+        self, graph: Graph, decided: Plan
+    ) -> AsyncGenerator[tuple[tuple[str, ...], str, Any], None]:
+        request, config = self._request, self.config()
+        if decided.fork and request.checkpoint:
+            config = at_checkpoint(config, request.checkpoint)
+        return stream_parts(
+            graph,
+            self._given(decided),
+            config,
+            modes=sorted({*ALWAYS, *logged_modes(request)}),
+            context=request.context,
+            interrupt_before=_nodes(request.interrupt_before),
+            interrupt_after=_nodes(request.interrupt_after),
+            durability=request.durability,
+            control=self._control,
+        )
+
+    def _given(self, decided: Plan) -> Any:
+        if decided.act is Act.INPUT:
+            return self._request.input
+        if decided.act is Act.COMMAND:
+            return as_command(self._request, decided.resume, edit=decided.edit)
+        return None
+
+
+def _nodes(given: Any) -> Any:
+    return None if given is None else breakpoints(given, ())
