@@ -334,8 +334,7 @@ def open_all(gates: Gates) -> None:
 def results(database_url: str) -> int:
     """How many tasks of nodes have durable results."""
     statement = (
-        "SELECT count(*) AS n FROM checkpoint_writes"
-        " WHERE channel = 'items' AND task_path LIKE '~\_\_pregel\_p%%'"
-        " AND task_path NOT LIKE '%%\_\_start\_\_'"
+        "SELECT count(*) AS n FROM checkpoint_writes WHERE channel = 'items'"
+        " AND task_path LIKE '%%pregel_p%%' AND task_path NOT LIKE '%%start%%'"
     )
     return int(query(database_url, statement)[0]["n"])
