@@ -79,7 +79,7 @@ def matches(
 
 
 async def schemas(source: GraphSource) -> dict[str, Any]:
-    """``input_schema``, ``output_schema``, ``state_schema``, ``config_schema``, ``context_schema``."""
+    """JSON schemas by name: input, output, state, config and context, each or None."""
     async with source.open({}, access=READ) as graph:
         makers = {
             "input_schema": graph.get_input_jsonschema,

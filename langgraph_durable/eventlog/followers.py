@@ -56,7 +56,7 @@ class Followers:
     async def follow(self, run_id: str, after: Cursor) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, in order, until the ``end`` event.
 
-        Ends early when this process shuts down.
+        Ends at once when that event is not behind ``after``, early when this process shuts down.
         """
         with self._watching(run_id) as changed:
             while True:
@@ -68,9 +68,9 @@ class Followers:
                     yield batch
                     if batch[-1].name == "end":
                         return
-                elif closed:
+                elif closed or await self._ended(run_id, after):
                     return
-                if len(batch) < PAGE:
+                if len(batch) < PAGE and not closed:
                     await self._changed(changed)
 
     async def until(self, run_id: str, ended: Callable[[], Awaitable[bool]]) -> None:
@@ -88,6 +88,13 @@ class Followers:
                 return await events.after(conn, run_id, after, PAGE)
         except StoreUnavailable:
             return []
+
+    async def _ended(self, run_id: str, by: Cursor) -> bool:
+        try:
+            async with reading(self._pool) as conn:
+                return await events.ended(conn, run_id, by)
+        except StoreUnavailable:
+            return False
 
     async def _changed(self, changed: asyncio.Event) -> None:
         try:

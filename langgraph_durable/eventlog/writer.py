@@ -76,7 +76,7 @@ class Group:
 
 
 class Writer:
-    """``committed`` is called from the writer's thread with hints for followers (see ``_hints``)."""
+    """``committed`` is called in the writer's thread with hints for followers, see ``_hints``."""
 
     def __init__(
         self,
@@ -274,7 +274,7 @@ class Writer:
 
 
 def _hints(groups: list[Group]) -> list[str]:
-    """Keys of followers to wake: a run's id, and ``<id> end`` for those who only wait for its end."""
+    """Keys of followers to wake: a run's id; ``<id> end`` for those who wait for its end."""
     return [g.log.run_id for g in groups] + [f"{g.log.run_id} end" for g in groups if g.closing]
 
 

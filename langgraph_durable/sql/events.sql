@@ -4,6 +4,13 @@ SELECT run_id, seq, attempt, name, data, task_id, checkpoint_id
 FROM events WHERE run_id = %(run_id)s AND seq > %(after)s
 ORDER BY seq LIMIT %(limit)s
 
+-- ended --
+-- A log whose terminal event a reader has seen already.
+SELECT 1 FROM (
+    SELECT seq, name FROM events WHERE run_id = %(run_id)s ORDER BY seq DESC LIMIT 1
+) AS last
+WHERE name = 'end' AND seq <= %(by)s
+
 -- append_one --
 -- One event by whoever holds the run's row.
 INSERT INTO events (run_id, seq, attempt, name, data)

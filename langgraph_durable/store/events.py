@@ -20,6 +20,12 @@ async def after(conn: AsyncConnection[Row], run_id: str, cursor: Cursor, limit: 
     return [Event(**(row | {"run_id": run_id})) for row in await rows.fetchall()]
 
 
+async def ended(conn: AsyncConnection[Row], run_id: str, by: Cursor) -> bool:
+    """Is the terminal event at or before a cursor?"""
+    row = await conn.execute(_SQL["ended"], {"run_id": run_id, "by": by})
+    return await row.fetchone() is not None
+
+
 async def whole(conn: AsyncConnection[Row], run_id: str) -> list[Event]:
     """A run's log from the beginning."""
     return await after(conn, run_id, Cursor(-1), 10_000_000)

@@ -81,7 +81,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
 
 def stream_modes(value: Any) -> tuple[str, ...]:
     """One mode, a list of modes, or nothing (then ``values``); repeats are dropped."""
-    given = [value] if isinstance(value, str) else value or []
+    given = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(given, list) or not all(isinstance(mode, str) for mode in given):
         raise Unprocessable("'stream_mode' must be a string or a list of strings")
     modes = dict.fromkeys(one_of("stream_mode", mode, STREAM_MODES) for mode in given)

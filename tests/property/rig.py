@@ -119,14 +119,21 @@ class Rig:
                 (run_id,),
             )
 
-    def pen(self, claim: Claim, process: int = 0, *, next_seq: int | None = None) -> RunLog:
-        """A pen for a claimed run, in one of the two processes."""
+    def pen(
+        self,
+        claim: Claim,
+        process: int = 0,
+        *,
+        writer: Writer | None = None,
+        next_seq: int | None = None,
+    ) -> RunLog:
+        """A pen for a claimed run, in one of the two processes or at a writer of its own."""
         return RunLog(
             run_id=claim.run_id,
             attempt=claim.attempt,
             thread_id=claim.thread_id,
             next_seq=claim.next_seq if next_seq is None else next_seq,
-            write=self.writers[process].put,
+            write=(writer or self.writers[process]).put,
             on_lost=lambda _: None,
         )
 

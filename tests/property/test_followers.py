@@ -6,19 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langgraph_durable.eventlog import followers as eventlog
-from langgraph_durable.eventlog.change import Change, RunLog
+from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
-from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.model import Cursor, Event
-from langgraph_durable.store.runs import Claim
 from tests.logs import read_log
 from tests.property.laws import race
 from tests.property.rig import Rig, end, handed_back, new_thread, says, succeeded, write
@@ -38,14 +35,14 @@ class Reader:
 
 @dataclass(frozen=True)
 class Step:
-    """What happens to the log: events are appended, or the owner changes."""
+    """What happens to the log: events are appended, and the owner may change."""
 
     events: int
-    waits: bool = True
-    next_owner: bool = False
+    waits: bool
+    next_owner: bool
 
 
-readers = st.builds(Reader, st.integers(-1, 60), st.integers(0, 8), st.booleans())
+readers = st.builds(Reader, st.integers(-1, 30), st.integers(0, 6), st.booleans())
 steps = st.builds(Step, st.integers(1, 9), st.booleans(), st.sampled_from([False, False, True]))
 
 
@@ -54,11 +51,14 @@ class Story:
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        self.process = asyncio.get_running_loop()
+        self.thread = new_thread()
         self.near = Followers(rig.pool, hears=lambda: True)
         self.far = Followers(rig.pool, hears=lambda: True)
+        main = asyncio.get_running_loop()
+        self.writer = rig.writer(
+            lambda hints: main.call_soon_threadsafe(self.near.wake, hints)
+        )
         self.listening = asyncio.Event()
-        self.writer: Writer = rig.writer(self._committed)
         self.notifier = Notifier(
             rig.database("reader"),
             deaf_after_seconds=60,
@@ -68,17 +68,50 @@ class Story:
             connected=self.listening.set,
         )
 
-    def _committed(self, hints: list[str]) -> None:
-        self.process.call_soon_threadsafe(self.near.wake, hints)
-
+    @classmethod
     @asynccontextmanager
-    async def told(self) -> AsyncIterator[None]:
-        self.writer.start()
-        self.notifier.start()
-        await self.listening.wait()
-        yield
-        await self.notifier.stop()
-        await asyncio.to_thread(self.writer.stop)
+    async def begun(cls, rig: Rig) -> AsyncIterator[Story]:
+        story = cls(rig)
+        story.writer.start()
+        story.notifier.start()
+        await story.listening.wait()
+        yield story
+        await story.notifier.stop()
+        await asyncio.to_thread(story.writer.stop)
+        await rig.forget(story.thread)
+
+    async def tell(self, wanted: list[Reader], steps: list[Step], *, drains: bool) -> None:
+        run = await self.rig.submit(self.thread)
+        log = await self.owner()
+        reading: dict[Reader, asyncio.Task[list[Event]]] = {}
+        for number, step in enumerate(steps):
+            for reader in (r for r in wanted if r.joins == number):
+                reading[reader] = asyncio.create_task(self.read(run.run_id, reader))
+            log = await self.take(log, step)
+        await (write(log, says(log, "last")) if drains else end(log, succeeded()))
+        if drains:
+            self.near.close()
+            self.far.close()
+        for reader in wanted:
+            if reader not in reading:
+                reading[reader] = asyncio.create_task(self.read(run.run_id, reader))
+        await asyncio.wait(reading.values(), timeout=PATIENCE_SECONDS)
+        self.check(run.run_id, reading)
+
+    async def owner(self) -> RunLog:
+        [claim] = await self.rig.claim()
+        return self.rig.pen(claim, writer=self.writer)
+
+    async def take(self, log: RunLog, step: Step) -> RunLog:
+        change = says(log, *map(str, range(step.events)))
+        if not step.next_owner:
+            written = log.put(change)
+            if step.waits:
+                await asyncio.wrap_future(written)
+            return log
+        await write(log, change)
+        await end(log, handed_back())
+        return await self.owner()
 
     async def read(self, run_id: str, reader: Reader) -> list[Event]:
         place = self.near if reader.near else self.far
@@ -88,25 +121,26 @@ class Story:
             found += batch
         return found
 
-    async def owner(self) -> RunLog:
-        [claim] = await self.rig.claim()
-        return self.pen(claim)
+    def check(self, run_id: str, reading: dict[Reader, asyncio.Task[list[Event]]]) -> None:
+        whole = read_log(self.rig.database_url, run_id)
+        for reader, task in reading.items():
+            assert task.done(), f"{reader} was not woken"
+            assert task.result() == whole[reader.after + 1 :]
+        assert self.near.count(run_id) == self.far.count(run_id) == 0
 
-    def pen(self, claim: Claim) -> RunLog:
-        log = self.rig.pen(claim)
-        log._write = self.writer.put
-        return log
 
-    async def run(self, wanted: list[Reader], steps: list[Step]) -> list[list[Event]]:
-        run_id = (await self.rig.submit(new_thread())).run_id
-        reading: dict[Reader, asyncio.Task[list[Event]]] = {}
-        log = await self.owner()
-        for number, step in enumerate([*steps, None]):
-            for reader in wanted:
-                if reader.joins == number or step is None:
-                    reading.setdefault(reader, asyncio.create_task(self.read(run_id, reader)))
-            if step is not None:
-                log = await self.take(log, step)
-        await end(log, succeeded())
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            return await asyncio.gather(*(reading[reader] for reader in wanted))
+@settings(race, max_examples=60)
+@given(
+    st.lists(readers, min_size=1, max_size=6, unique=True),
+    st.lists(steps, min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_every_reader_gets_exactly_the_rest_in_order(
+    rig: Rig, wanted: list[Reader], steps: list[Step], drains: bool
+) -> None:
+    async def tell() -> None:
+        async with Story.begun(rig) as story:
+            await story.tell(wanted, steps, drains=drains)
+
+    with patch.object(eventlog, "PAGE", 4):
+        rig.run(tell())

@@ -1,0 +1,112 @@
+"""The durable engine: everything a door may ask, and everything without HTTP.
+
+``async with DurableEngine(graph) as engine`` submits, follows, waits for and cancels runs with
+the same durability as behind a server. Asking and working meet in the ``runs`` table only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from langgraph_durable.engine.graphs import Graphs
+from langgraph_durable.engine.responses import Responses
+from langgraph_durable.engine.threads import Threads
+from langgraph_durable.machinery import Machinery
+from langgraph_durable.postgres import reading
+from langgraph_durable.project import Project
+from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.settings import Settings
+
+if TYPE_CHECKING:
+    from langgraph_durable.embedded import EmbeddedPostgres
+
+_log = logging.getLogger(__name__)
+
+
+class DurableEngine(Graphs, Threads, Responses):
+    """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
+
+    ``embedded`` is started and stopped with the engine. ``works`` False only asks: the runs are
+    executed by other processes on the same database.
+    """
+
+    def __init__(
+        self,
+        graph: Any = None,
+        *,
+        project: Project | None = None,
+        settings: Settings | None = None,
+        build_recovery_request: BuildRecoveryRequest | None = None,
+        embedded: EmbeddedPostgres | None = None,
+        works: bool = True,
+    ) -> None:
+        super().__init__(project or Project.from_graph(graph), settings or Settings())
+        self.worker_id = f"{socket.gethostname()[:16]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self.draining = False
+        self._hook = build_recovery_request
+        self._embedded = embedded
+        self._works = works
+        self._starting = asyncio.Lock()
+        self.project.check(self.settings, hooked=build_recovery_request is not None)
+
+    @property
+    def mount_prefix(self) -> str:
+        return self.settings.mount_prefix
+
+    async def __aenter__(self) -> DurableEngine:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Start the database if it is embedded, migrate, and begin to work.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached.
+        """
+        async with self._starting:
+            if self._running is None:
+                self.draining = False
+                self._running = await Machinery.start(
+                    self.project,
+                    self.settings,
+                    worker_id=self.worker_id,
+                    build_recovery_request=self._hook,
+                    embedded=self._embedded,
+                    works=self._works,
+                )
+
+    async def ensure_started(self) -> None:
+        """Start unless started: for apps whose lifespan does not run. Never after a stop.
+
+        Raises StoreUnavailable as :meth:`start` does.
+        """
+        if self._running is None and not self.draining:
+            await self.start()
+
+    def begin_drain(self) -> None:
+        """Claim nothing more, let graphs pause behind their step, close streams without an end."""
+        if not self.draining and self._running is not None:
+            _log.info("draining: %s claims nothing more", self.worker_id)
+            self._running.begin_drain()
+        self.draining = True
+
+    async def stop(self) -> None:
+        """Drain for the grace, hand back what still runs, and leave nothing behind."""
+        self.begin_drain()
+        if self._running is not None:
+            running, self._running = self._running, None
+            await running.stop(self.settings.shutdown_grace_seconds)
+
+    async def ping(self) -> bool:
+        """Does the database answer?"""
+        async with reading(self._machinery.pool) as conn:
+            await conn.execute("SELECT 1")
+        return True

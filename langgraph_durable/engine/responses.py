@@ -1,0 +1,32 @@
+"""The Responses door's own records."""
+
+from __future__ import annotations
+
+from langgraph_durable.engine.runs import Runs
+from langgraph_durable.postgres import reading, transaction
+from langgraph_durable.store import responses
+
+
+class Responses(Runs):
+    """One terminal object per run, stored once."""
+
+    async def save_response(self, response_id: str, *, run_id: str, terminal: str) -> str:
+        """Store a terminal object unless one is there; answers the stored one."""
+        async with transaction(self._machinery.pool) as conn:
+            return await responses.save(conn, response_id, run_id=run_id, terminal=terminal)
+
+    async def stored_response(self, response_id: str) -> str | None:
+        """The stored terminal object."""
+        async with reading(self._machinery.pool) as conn:
+            return await responses.stored(conn, response_id)
+
+    async def delete_response(self, run_id: str) -> None:
+        """Hide a run from the Responses door. Raises RunNotFound."""
+        run = await self.run(run_id)
+        async with transaction(self._machinery.pool) as conn:
+            await responses.delete(conn, "resp_" + run.run_id.replace("-", ""), run.run_id)
+
+    async def response_deleted(self, run_id: str) -> bool:
+        """Is the run hidden from the Responses door?"""
+        async with reading(self._machinery.pool) as conn:
+            return await responses.deleted(conn, run_id)

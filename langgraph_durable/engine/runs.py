@@ -1,0 +1,132 @@
+"""Runs: submit, read, follow, wait, cancel, delete."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
+from langchain_core.utils.uuid import uuid7
+
+from langgraph_durable import submission
+from langgraph_durable.engine.started import Started
+from langgraph_durable.errors import RunNotCancellable, RunNotFound, ThreadBusy, ThreadNotFound
+from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunRequest, RunStatus
+from langgraph_durable.postgres import reading, transaction
+from langgraph_durable.store import runs, threads
+
+
+class Runs(Started):
+    """The engine's runs."""
+
+    async def submit(self, request: RunRequest) -> Run:
+        """Make a run durable; it starts as soon as its thread and a worker are free.
+
+        Raises:
+            UnknownGraph, AssistantNotFound: nothing of that name is served here.
+            ThreadNotFound: and ``if_not_exists`` does not ask to create it.
+            ThreadBusy: and ``multitask`` is ``reject``.
+            CheckpointNotFound: the request names a checkpoint its thread does not have.
+            InvalidRequest: the request contradicts itself.
+            StoreUnavailable: nothing was stored.
+        """
+        assistant = self._find_assistant(request.assistant)
+        source = self.project.graphs[assistant.graph_id]
+        run_id = request.run_id or str(uuid7())
+        async with transaction(self._machinery.pool) as conn:
+            await submission.submit(
+                conn,
+                request,
+                run_id=run_id,
+                assistant=assistant,
+                strategy=source.strategy(self.settings),
+            )
+            run = await runs.get(conn, run_id)
+        self._machinery.wake_worker()
+        return run
+
+    async def run(self, run_id: str, thread_id: str | None = None) -> Run:
+        """Raises RunNotFound, also when the run is on another thread than ``thread_id``."""
+        if not _is_uuid(run_id):
+            raise RunNotFound
+        async with reading(self._machinery.pool) as conn:
+            run = await runs.get(conn, run_id)
+            if thread_id is not None and run.thread_id != thread_id:
+                with suppress(ThreadNotFound):
+                    if (await threads.get(conn, thread_id)).thread_id == run.thread_id:
+                        return run
+                raise RunNotFound
+            return run
+
+    async def runs(
+        self, thread_id: str, *, limit: int = 10, offset: int = 0, status: str | None = None
+    ) -> list[Run]:
+        """A thread's runs, newest first. Raises ThreadNotFound."""
+        async with reading(self._machinery.pool) as conn:
+            thread = await threads.get(conn, thread_id)
+            return await runs.of_thread(
+                conn, thread.thread_id, limit=limit, offset=offset, status=status
+            )
+
+    def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
+        """Batches of committed events behind ``after``, until the run's ``end`` event.
+
+        Ends early when this process drains: the client reconnects elsewhere.
+        """
+        return self._machinery.followers.follow(run_id, after)
+
+    def followers(self, run_id: str) -> int:
+        """How many readers follow this run in this process."""
+        return self._machinery.followers.count(run_id)
+
+    async def wait(self, run_id: str) -> Run:
+        """The run when it has ended, or unfinished when this process drains."""
+        found: list[Run] = []
+
+        async def ended() -> bool:
+            found[:] = [await self.run(run_id)]
+            return found[0].status.terminal
+
+        await self._machinery.followers.until(run_id, ended)
+        return found[0]
+
+    async def cancel(
+        self, run_id: str, thread_id: str | None = None, *, action: str = "interrupt"
+    ) -> None:
+        """Stop a run for good: at once when nobody executes it, else soon.
+
+        Raises:
+            RunNotFound: no such run.
+            RunNotCancellable: it has ended already.
+        """
+        run = await self.run(run_id, thread_id)
+        async with transaction(self._machinery.pool) as conn:
+            thread = await threads.lock(conn, run.thread_id)
+            row = await runs.lock(conn, run_id)
+            status = RunStatus(row["status"])
+            if status.terminal:
+                raise RunNotCancellable
+            if status is RunStatus.RUNNING:
+                await runs.request_cancel(conn, run_id, action)
+                await runs.announce_cancel(conn, run_id)
+            else:
+                await submission.end_waiting(conn, thread, row)
+        self._machinery.cancel(run_id)
+
+    async def delete_run(self, run_id: str, thread_id: str | None = None) -> None:
+        """Forget a finished run and its log. Raises RunNotFound, ThreadBusy."""
+        run = await self.run(run_id, thread_id)
+        async with transaction(self._machinery.pool) as conn:
+            await threads.lock(conn, run.thread_id)
+            row = await runs.lock(conn, run_id)
+            if not RunStatus(row["status"]).terminal:
+                raise ThreadBusy("The run has not ended; cancel it first.")
+            await runs.delete(conn, run_id)
+
+
+def _is_uuid(text: str) -> bool:
+    """In the one spelling that ids have here; Python knows some that Postgres does not."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False

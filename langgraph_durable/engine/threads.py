@@ -1,0 +1,125 @@
+"""Threads: rows, states, histories, edits by hand."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.types import StateSnapshot
+
+from langgraph_durable import threadstate
+from langgraph_durable.engine.started import Started
+from langgraph_durable.errors import ThreadBusy, UnknownGraph
+from langgraph_durable.model import Thread
+from langgraph_durable.postgres import reading, transaction
+from langgraph_durable.store import runs, threads
+
+
+class Threads(Started):
+    """The engine's threads."""
+
+    async def create_thread(
+        self,
+        thread_id: str | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        if_exists: str = "raise",
+    ) -> Thread:
+        """A new idle thread. Raises ThreadExists unless ``if_exists`` is ``do_nothing``."""
+        async with transaction(self._machinery.pool) as conn:
+            return await threads.create(
+                conn,
+                thread_id or str(uuid.uuid4()),
+                metadata=metadata or {},
+                if_exists=if_exists,
+            )
+
+    async def thread(self, thread_id: str) -> Thread:
+        """By id or by any rotated id. Raises ThreadNotFound."""
+        async with reading(self._machinery.pool) as conn:
+            return await threads.get(conn, thread_id)
+
+    async def update_thread(self, thread_id: str, metadata: Mapping[str, Any]) -> Thread:
+        """Merge metadata. Raises ThreadNotFound."""
+        async with transaction(self._machinery.pool) as conn:
+            return await threads.merge_metadata(conn, thread_id, metadata)
+
+    async def delete_thread(self, thread_id: str) -> None:
+        """Delete it with runs, logs and all checkpoints. Raises ThreadNotFound, ThreadBusy."""
+        async with transaction(self._machinery.pool) as conn:
+            thread = await threads.lock(conn, thread_id)
+            if await runs.open_of_thread(conn, thread["thread_id"]):
+                raise ThreadBusy("A run waits or runs on this thread; cancel it first.")
+            await threads.delete(conn, thread["thread_id"])
+
+    async def search_threads(self, **filters: Any) -> tuple[list[Thread], int]:
+        """Threads and how many match. Filters: see ``langgraph_durable.store.threads.search``."""
+        async with reading(self._machinery.pool) as conn:
+            return await threads.search(conn, **filters)
+
+    async def state(
+        self,
+        thread_id: str,
+        *,
+        checkpoint: Mapping[str, Any] | None = None,
+        subgraphs: bool = False,
+    ) -> StateSnapshot | None:
+        """LangGraph's snapshot; None while the thread has no graph. Raises ThreadNotFound."""
+        thread = await self.thread(thread_id)
+        source = self._graph_of(thread)
+        if source is None:
+            return None
+        return await self._machinery.loops.call(
+            lambda place: threadstate.read_state(
+                place, source, thread, checkpoint=checkpoint, subgraphs=subgraphs
+            )
+        )
+
+    async def history(
+        self,
+        thread_id: str,
+        *,
+        limit: int = 10,
+        before: Mapping[str, Any] | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        checkpoint: Mapping[str, Any] | None = None,
+    ) -> list[StateSnapshot]:
+        """Snapshots, newest first. ``before`` is a checkpoint id, a checkpoint or a config."""
+        thread = await self.thread(thread_id)
+        source = self._graph_of(thread)
+        if source is None:
+            return []
+        return await self._machinery.loops.call(
+            lambda place: threadstate.read_history(
+                place,
+                source,
+                thread,
+                limit=limit,
+                before=threadstate.before_config(before),
+                metadata=metadata,
+                checkpoint=checkpoint,
+            )
+        )
+
+    async def update_state(
+        self,
+        thread_id: str,
+        values: Any,
+        *,
+        as_node: str | None = None,
+        checkpoint: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Write a checkpoint by hand; answers ``{"thread_id", "checkpoint_ns", "checkpoint_id"}``.
+
+        Raises ThreadNotFound, ThreadBusy, CheckpointNotFound, InvalidRequest.
+        """
+        thread = await self.thread(thread_id)
+        source = self._graph_of(thread)
+        if source is None:
+            raise UnknownGraph(f"Thread {thread_id} has no graph yet.")
+        return await self._machinery.loops.call(
+            lambda place: threadstate.edit_state(
+                place, source, thread_id, values, as_node=as_node, checkpoint=checkpoint
+            )
+        )

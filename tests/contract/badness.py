@@ -1,0 +1,75 @@
+"""What bad requests have in common at every door: bodies that are none, bodies made at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import orjson
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from tests.property.laws import law
+
+NO_BODIES = {
+    "empty": b"",
+    "cut off": b'{"input": ',
+    "not JSON": b"input=hi",
+    "not UTF-8": b'{"input": "\xff"}',
+    "half a character": rb'{"input": "\ud800"}',
+    "NaN": b'{"input": NaN}',
+    "endless nesting": b"[" * 100_000,
+    "a list": b"[]",
+    "a text": b'"text"',
+    "nothing": b"null",
+}
+"""None of these is a JSON object."""
+
+DEEP = b'{"input": %s%s}' % (b"[" * 300, b"]" * 300)
+"""JSON that could be read, and never be written again."""
+
+TOLD_TO_NOBODY = ("Traceback", "psycopg", "SELECT ", "langgraph_durable.", ".py")
+
+fuzz = settings(law, max_examples=100)
+
+texts = st.one_of(
+    st.text(max_size=6),
+    st.sampled_from(["", "\x00", "a\x00b", "😀", "\u2028", "../..", "%s", "-1", "1e400", "null"]),
+)
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**64 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    texts,
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def bodies(
+    known: Mapping[str, st.SearchStrategy[Any]], **needed: st.SearchStrategy[Any]
+) -> st.SearchStrategy[bytes]:
+    """Objects with the keys that an endpoint needs, any that it knows, one of them bad, and others."""
+    return st.builds(
+        lambda others, good, bad: orjson.dumps({**others, **good, **bad}),
+        st.dictionaries(texts, values, max_size=2),
+        st.fixed_dictionaries(needed, optional=dict(known)),
+        st.dictionaries(st.sampled_from(sorted({*known, *needed})), values, max_size=1),
+    )
+
+
+def check_told(answer: httpx.Response, message: Any) -> None:
+    """One clear message, as JSON, and nothing of what is behind it."""
+    assert answer.headers["content-type"] == "application/json", answer.text
+    assert isinstance(message, str), answer.text
+    assert 0 < len(message) <= 400, message
+    assert not any(word in answer.text for word in TOLD_TO_NOBODY), answer.text
+
+
+def check_alive(client: httpx.Client) -> None:
+    assert client.get("/ok", params={"check_db": 1}).json() == {"ok": True}

@@ -1,0 +1,545 @@
+"""The LangGraph door and every kind of bad input: one clear ``{"detail"}``, and nothing breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.contract.badness import (
+    DEEP,
+    NO_BODIES,
+    bodies,
+    check_alive,
+    check_told,
+    fuzz,
+    texts,
+    values,
+)
+from tests.contract.frames import read_frames
+from tests.servers import Server
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+LONG = "".join(chr(0x4E00 + number) for number in range(1500))  # no index takes it
+
+OF_RUNS = ("/threads/{thread}/runs", "/threads/{thread}/runs/stream", "/threads/{thread}/runs/wait")
+STATELESS = ("/runs", "/runs/stream", "/runs/wait")
+WITH_BODY = [
+    ("POST", "/assistants/search"),
+    ("POST", "/assistants/count"),
+    ("POST", "/threads"),
+    ("POST", "/threads/search"),
+    ("POST", "/threads/count"),
+    ("PATCH", "/threads/{thread}"),
+    ("POST", "/threads/{thread}/state"),
+    ("POST", "/threads/{thread}/state/checkpoint"),
+    ("POST", "/threads/{thread}/history"),
+    *(("POST", path) for path in (*OF_RUNS, *STATELESS)),
+]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Ids that exist: a thread with a finished run."""
+
+    thread: str
+    run: str
+
+    def path(self, template: str) -> str:
+        return template.format(thread=self.thread, run=self.run)
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def known(client: httpx.Client) -> Known:
+    thread_id = client.post("/threads", json={}).json()["thread_id"]
+    body = {"assistant_id": "echo", "input": {"x": 1}, "stream_mode": "updates"}
+    made = client.post(f"/threads/{thread_id}/runs/wait", json=body)
+    return Known(thread_id, made.headers["content-location"].rpartition("/")[2])
+
+
+def refused(answer: httpx.Response, status: int, says: str = "") -> None:
+    assert answer.status_code == status, answer.text
+    assert answer.json().keys() == {"detail"}
+    detail = answer.json()["detail"]
+    check_told(answer, detail)
+    assert says in detail
+
+
+def endless(value: Any) -> Any:
+    """``value`` in a test's name, where thousands of digits or characters would not help."""
+    return value if len(str(value)) < 80 else f"{str(value)[:12]}..."
+
+
+# -- bodies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_a_body_that_is_no_json_object_is_refused(
+    client: httpx.Client, known: Known, method: str, path: str
+) -> None:
+    for content in NO_BODIES.values():
+        refused(client.request(method, known.path(path), content=content), 422)
+    refused(client.request(method, known.path(path), content=DEEP), 400, "200 levels")
+
+
+OBJECT = ([1], "text", 1, True)
+TEXT = ({"a": 1}, [1], 1, True)
+FLAG = ("true", 1, [], {})
+NUMBER = ("1", 0, -1, 1001, 1.5, True, [])
+PLACE: tuple[Any, ...] = (
+    *OBJECT,
+    {"checkpoint_id": 5},
+    {"checkpoint_id": {"a": 1}},
+    {"checkpoint_ns": 5},
+    {"checkpoint_map": "x"},
+    {"checkpoint_map": {"": 5}},
+    {"configurable": 5},
+    {"configurable": {"checkpoint_id": 5}},
+)
+ASKED: dict[str, tuple[Any, ...]] = {
+    "assistant_id": (*TEXT, "", None),
+    "command": (
+        *OBJECT,
+        {"update": 5},
+        {"update": [["a"]]},
+        {"goto": 5},
+        {"goto": {"input": 1}},
+        {"goto": [["a"]]},
+        {"graph": "__parent__"},
+    ),
+    "config": (
+        *OBJECT,
+        {"configurable": 5},
+        {"configurable": {"checkpoint_id": 5}},
+        {"metadata": []},
+        {"tags": "a"},
+        {"tags": [1]},
+        {"recursion_limit": "ten"},
+        {"recursion_limit": 0},
+        {"recursion_limit": 2**40},
+    ),
+    "context": OBJECT,
+    "metadata": OBJECT,
+    "checkpoint": PLACE,
+    "checkpoint_id": TEXT,
+    "stream_mode": (5, {}, [5], "nope", ["values", "nope"]),
+    "stream_subgraphs": FLAG,
+    "interrupt_before": ({"a": 1}, 5, [5]),
+    "interrupt_after": ({"a": 1}, 5, [5]),
+    "durability": ("never", 5),
+    "checkpoint_during": FLAG,
+    "multitask_strategy": ("nope", 5, "interrupt", "rollback"),
+    "if_not_exists": ("nope", 5),
+    "on_disconnect": ("nope", 5),
+    "on_completion": ("nope", 5),
+    "webhook": ("https://example.com",),
+    "after_seconds": (5,),
+}
+ATTENDED_ONLY = {"on_disconnect"}
+SEARCH: dict[str, tuple[Any, ...]] = {
+    "limit": NUMBER,
+    "offset": ("1", -1, 2**31, 1.5),
+    "metadata": OBJECT,
+    "select": ("text", [1], ["nope"]),
+    "sort_by": (5, "nope"),
+    "sort_order": (5, "sideways"),
+}
+WRONG: dict[tuple[str, str], dict[str, tuple[Any, ...]]] = {
+    ("POST", "/assistants/search"): {**SEARCH, "graph_id": TEXT, "name": TEXT},
+    ("POST", "/assistants/count"): {"metadata": OBJECT, "graph_id": TEXT, "name": TEXT},
+    ("POST", "/threads"): {
+        "thread_id": (*TEXT, "", "a/b", "\x01", LONG),
+        "metadata": OBJECT,
+        "if_exists": (5, "nope"),
+        "ttl": (5,),
+        "supersteps": ([{}],),
+    },
+    ("POST", "/threads/search"): {
+        **SEARCH,
+        "values": OBJECT,
+        "status": (5, "nope"),
+        "ids": ("text", [1]),
+        "extract": (*OBJECT, {"a": 1}, {str(n): "values" for n in range(11)}),
+    },
+    ("POST", "/threads/count"): {"metadata": OBJECT, "values": OBJECT, "status": (5, "nope")},
+    ("PATCH", "/threads/{thread}"): {"metadata": OBJECT, "ttl": (5,)},
+    ("POST", "/threads/{thread}/state"): {
+        "as_node": TEXT,
+        "checkpoint": PLACE,
+        "checkpoint_id": TEXT,
+    },
+    ("POST", "/threads/{thread}/state/checkpoint"): {
+        "checkpoint": PLACE,
+        "subgraphs": FLAG,
+        "select": ("text", [1], ["nope"]),
+    },
+    ("POST", "/threads/{thread}/history"): {
+        "limit": NUMBER,
+        "before": (5, [1], True, {"checkpoint_id": 5}, {"configurable": {"checkpoint_id": []}}),
+        "metadata": OBJECT,
+        "checkpoint": PLACE,
+        "select": ("text", [1], ["nope"]),
+    },
+    **{
+        ("POST", path): {
+            key: wrong
+            for key, wrong in ASKED.items()
+            if key not in ATTENDED_ONLY or not path.endswith("/runs")
+        }
+        for path in (*OF_RUNS, *STATELESS)
+    },
+}
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_a_key_with_a_wrong_value_is_named(
+    client: httpx.Client, known: Known, method: str, path: str
+) -> None:
+    for key, wrong in WRONG[method, path].items():
+        for value in wrong:
+            content = orjson.dumps({"assistant_id": "echo", "input": {"x": 1}, key: value})
+            answer = client.request(method, known.path(path), content=content)
+            assert answer.status_code == 422, (key, endless(value), answer.text)
+            refused(answer, 422, _innermost(key, value))
+
+
+def _innermost(key: str, value: Any) -> str:
+    """The key that is wrong: of ``{"goto": {"input": 1}}`` the message names ``goto``."""
+    inside = value if isinstance(value, dict) else {}
+    known = ("configurable", "metadata", "tags", "recursion_limit", "goto", "update", "graph")
+    places = ("checkpoint_id", "checkpoint_ns", "checkpoint_map")
+    for name, inner in inside.items():
+        if name in (*known, *places):
+            if name == "checkpoint_map" and isinstance(inner, dict):
+                return ""
+            return _innermost(name, inner)
+    return key
+
+
+def test_what_a_graph_does_not_take_is_told(client: httpx.Client, known: Known) -> None:
+    state = known.path("/threads/{thread}/state")
+    refused(client.post(state, json={"values": 5}), 400, "Expected dict, got 5")
+    refused(client.post(state, json={"values": {}, "as_node": "nope"}), 400, "nope")
+    chat = client.post("/threads", json={"metadata": {"graph_id": "chat"}}).json()["thread_id"]
+    for messages in (5, [5], [{"role": "nope", "content": ""}], [{"type": "remove", "id": "x"}]):
+        answer = client.post(f"/threads/{chat}/state", json={"values": {"messages": messages}})
+        refused(answer, 400)
+
+
+def test_a_contradiction_is_told(client: httpx.Client, known: Known) -> None:
+    both = {"context": {"a": 1}, "config": {"configurable": {"a": 1}}}
+    for path in map(known.path, (*OF_RUNS, *STATELESS)):
+        refused(client.post(path, json={"assistant_id": "echo", **both}), 400, "not both")
+    for path in STATELESS:
+        answer = client.post(path, json={"assistant_id": "echo", "command": {"resume": 1}})
+        refused(answer, 400, "thread_id")
+
+
+# -- what does not exist --------------------------------------------------------------------------
+
+NOWHERE = ["nope", NOBODY, "%00", "%FF", "a%20b", quote(LONG)]
+
+
+@pytest.mark.parametrize("name", NOWHERE, ids=endless)
+def test_a_thread_that_does_not_exist_is_not_found(
+    client: httpx.Client, known: Known, name: str
+) -> None:
+    run = {"assistant_id": "echo"}
+    for method, path, body in (
+        ("GET", "", None),
+        ("PATCH", "", {}),
+        ("DELETE", "", None),
+        ("GET", "/state", None),
+        ("GET", "/state/x", None),
+        ("POST", "/state", {"values": {}}),
+        ("POST", "/state/checkpoint", {}),
+        ("GET", "/history", None),
+        ("POST", "/history", {}),
+        ("GET", "/runs", None),
+        ("POST", "/runs", run),
+        ("POST", "/runs/stream", run),
+        ("POST", "/runs/wait", run),
+        ("GET", f"/runs/{known.run}", None),
+        ("DELETE", f"/runs/{known.run}", None),
+        ("POST", f"/runs/{known.run}/cancel", None),
+        ("GET", f"/runs/{known.run}/join", None),
+        ("GET", f"/runs/{known.run}/stream", None),
+    ):
+        refused(client.request(method, f"/threads/{name}{path}", json=body), 404, "not found")
+
+
+@pytest.mark.parametrize("name", [*NOWHERE, f"urn:uuid:{NOBODY}", f"{{{NOBODY}}}"], ids=endless)
+def test_a_run_that_does_not_exist_is_not_found(
+    client: httpx.Client, known: Known, name: str
+) -> None:
+    for runs in (known.path("/threads/{thread}/runs"), "/runs"):
+        for tail in ("", "/join", "/stream"):
+            refused(client.get(f"{runs}/{name}{tail}"), 404, "Run not found")
+    one = f"/threads/{known.thread}/runs/{name}"
+    refused(client.delete(one), 404, "Run not found")
+    refused(client.post(f"{one}/cancel"), 404, "Run not found")
+
+
+def test_a_known_run_in_another_spelling_is_not_found(client: httpx.Client, known: Known) -> None:
+    for name in (f"urn:uuid:{known.run}", f"{{{known.run}}}", known.run.replace("-", "")):
+        refused(client.get(f"/threads/{known.thread}/runs/{name}"), 404, "Run not found")
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [(NOBODY, 404), ("nope", 422), ("%00", 422), ("%FF", 422), (quote(LONG), 422)],
+    ids=endless,
+)
+def test_an_assistant_that_does_not_exist_is_told(
+    client: httpx.Client, known: Known, name: str, status: int
+) -> None:
+    for tail in ("", "/schemas", "/graph", "/subgraphs", "/subgraphs/x"):
+        answer = client.get(f"/assistants/{name}{tail}")
+        assert answer.status_code == status, answer.text
+        assert answer.json()["detail"]
+    for path in map(known.path, (*OF_RUNS, *STATELESS)):
+        answer = client.post(path, json={"assistant_id": name})
+        assert answer.status_code == status, answer.text
+        assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["nope", NOBODY, "a\x00b"])
+def test_a_checkpoint_that_does_not_exist_is_not_found_or_empty(
+    client: httpx.Client, known: Known, name: str
+) -> None:
+    place = {"checkpoint": {"checkpoint_id": name}}
+    for path in map(known.path, OF_RUNS):
+        refused(client.post(path, json={"assistant_id": "echo", **place}), 404)
+    state = known.path("/threads/{thread}/state")
+    refused(client.post(state, json={"values": {"x": 1}, **place}), 404)
+    read = client.post(f"{state}/checkpoint", json=place)
+    assert (read.status_code, read.json()["values"]) == (200, {})
+    read = client.get(f"{state}/{quote(name)}")
+    assert (read.status_code, read.json()["values"]) == (200, {})
+
+
+def test_a_thread_is_not_created_under_a_name_no_path_can_hold(client: httpx.Client) -> None:
+    body = {"assistant_id": "echo", "if_not_exists": "create"}
+    for tail in ("", "/stream", "/wait"):
+        refused(client.post(f"/threads/{quote(LONG)}/runs{tail}", json=body), 422, "thread_id")
+
+
+# -- queries, headers, methods ------------------------------------------------------------------
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assistants/echo/graph?xray=nope",
+        "/assistants/echo/graph?xray=-1",
+        f"/assistants/echo/graph?xray={DIGITS}",
+        "/threads/{thread}/state?subgraphs=nope",
+        "/threads/{thread}/state?select=nope",
+        "/threads/{thread}/history?limit=nope",
+        "/threads/{thread}/history?limit=0",
+        "/threads/{thread}/history?limit=-1",
+        f"/threads/{{thread}}/history?limit={DIGITS}",
+        "/threads/{thread}/history?metadata=nope",
+        "/threads/{thread}/history?select=nope",
+        "/threads/{thread}/runs?limit=nope",
+        "/threads/{thread}/runs?limit=1001",
+        f"/threads/{{thread}}/runs?limit={DIGITS}",
+        "/threads/{thread}/runs?offset=-1",
+        "/threads/{thread}/runs?status=nope",
+        "/threads/{thread}/runs?status=%00",
+        "/threads/{thread}/runs?select=nope",
+        "/threads/{thread}/runs?select=[nope",
+        "/threads/{thread}/runs/{run}/join?cancel_on_disconnect=nope",
+        "/threads/{thread}/runs/{run}/stream?cancel_on_disconnect=nope",
+        "/threads/{thread}/runs/{run}/stream?stream_mode=nope",
+        '/threads/{thread}/runs/{run}/stream?stream_mode=["values"',
+        "/threads/{thread}/runs/{run}/stream?stream_subgraphs=nope",
+        "/threads/{thread}/runs/{run}/stream?namespace=nope",
+        "POST /threads/{thread}/runs/{run}/cancel?action=nope",
+        "POST /threads/{thread}/runs/{run}/cancel?action=rollback",
+    ],
+    ids=endless,
+)
+def test_a_query_that_makes_no_sense_is_refused(
+    client: httpx.Client, known: Known, path: str
+) -> None:
+    method, _, target = path.rpartition(" ")
+    refused(client.request(method or "GET", known.path(target)), 422)
+
+
+@pytest.mark.parametrize("cursor", ["garbage", "-5", "1.5", "a-b", "\xe9", DIGITS], ids=endless)
+def test_a_foreign_cursor_is_the_start_of_the_run(
+    client: httpx.Client, known: Known, cursor: str
+) -> None:
+    path = known.path("/threads/{thread}/runs/{run}/stream")
+    answer = client.get(path, headers={"Last-Event-ID": cursor.encode("latin-1")})
+    frames = read_frames(answer.content)
+    assert [frame.event for frame in frames] == ["metadata", "updates", "end"]
+
+
+def test_a_cursor_behind_the_end_of_a_finished_run_gets_nothing_more(
+    client: httpx.Client, known: Known
+) -> None:
+    path = known.path("/threads/{thread}/runs/{run}/stream")
+    answer = client.get(path, headers={"Last-Event-ID": "999999999999"})
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nope", 404),
+        ("GET", "/threads/a/nope", 404),
+        ("GET", "/threads//state", 404),
+        ("PUT", "/threads", 405),
+        ("GET", "/threads/search", 404),  # a thread of that name
+        ("DELETE", "/threads/{thread}/runs", 405),
+        ("GET", "/threads/{thread}/runs/{run}/cancel", 405),
+        ("DELETE", "/assistants/echo", 405),
+    ],
+)
+def test_what_is_not_there_is_told_in_the_same_shape(
+    client: httpx.Client, known: Known, method: str, path: str, status: int
+) -> None:
+    refused(client.request(method, known.path(path)), status)
+
+
+def test_a_finished_run_cannot_be_cancelled(client: httpx.Client, known: Known) -> None:
+    path = known.path("/threads/{thread}/runs/{run}/cancel")
+    refused(client.post(path), 404, "already ended")
+
+
+def test_a_name_that_is_taken_is_told(client: httpx.Client, known: Known) -> None:
+    answer = client.post("/threads", json={"thread_id": known.thread})
+    refused(answer, 409, "already exists")
+
+
+# -- at random ------------------------------------------------------------------------------------
+
+objects = st.dictionaries(texts, values, max_size=3)
+place = st.fixed_dictionaries({}, optional={"checkpoint_id": texts, "checkpoint_ns": texts})
+search = {
+    "metadata": objects,
+    "limit": st.integers(0, 20),
+    "offset": st.integers(0, 20),
+    "select": st.lists(texts, max_size=2),
+    "sort_by": st.sampled_from(["status", "name", "created_at"]),
+    "sort_order": st.sampled_from(["asc", "desc"]),
+}
+asked = {
+    "command": st.fixed_dictionaries(
+        {},
+        optional={
+            "resume": values,
+            "update": objects,
+            "goto": st.sampled_from(["echo", "nope", {"node": "echo", "input": {}}]),
+        },
+    ),
+    "config": st.fixed_dictionaries(
+        {},
+        optional={
+            "configurable": objects,
+            "metadata": objects,
+            "recursion_limit": st.integers(1, 50),
+        },
+    ),
+    "context": objects,
+    "metadata": objects,
+    "stream_mode": st.sampled_from(["values", "messages", ["updates", "debug"], "events", []]),
+    "stream_subgraphs": st.booleans(),
+    "interrupt_before": st.sampled_from(["*", ["echo"], ["nope"], "nope"]),
+    "interrupt_after": st.sampled_from(["*", ["echo"]]),
+    "checkpoint": place,
+    "durability": st.sampled_from(["sync", "async", "exit"]),
+    "multitask_strategy": st.sampled_from(["enqueue", "reject"]),
+    "if_not_exists": st.sampled_from(["create", "reject"]),
+    "on_completion": st.sampled_from(["keep", "delete"]),
+}
+RUN_BODIES = bodies(asked, assistant_id=st.just("echo"), input=objects)
+BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
+    ("POST", "/assistants/search"): bodies({**search, "graph_id": texts, "name": texts}),
+    ("POST", "/assistants/count"): bodies({"metadata": objects, "graph_id": texts, "name": texts}),
+    ("POST", "/threads"): bodies(
+        {
+            "thread_id": texts,
+            "metadata": objects,
+            "if_exists": st.sampled_from(["raise", "do_nothing"]),
+        }
+    ),
+    ("POST", "/threads/search"): bodies(
+        {
+            **search,
+            "values": objects,
+            "status": st.sampled_from(["idle", "busy"]),
+            "ids": st.lists(texts, max_size=3),
+            "extract": st.dictionaries(texts, texts, max_size=3),
+        }
+    ),
+    ("POST", "/threads/count"): bodies({"metadata": objects, "values": objects}),
+    ("PATCH", "/threads/{thread}"): bodies({"metadata": objects}),
+    ("POST", "/threads/{thread}/state"): bodies(
+        {"values": objects, "as_node": st.just("echo"), "checkpoint": place}
+    ),
+    ("POST", "/threads/{thread}/state/checkpoint"): bodies(
+        {"checkpoint": place, "subgraphs": st.booleans(), "select": st.just(["values"])}
+    ),
+    ("POST", "/threads/{thread}/history"): bodies(
+        {
+            "limit": st.integers(1, 5),
+            "before": texts,
+            "metadata": objects,
+            "checkpoint": place,
+        }
+    ),
+    **{("POST", path): RUN_BODIES for path in (*OF_RUNS, *STATELESS)},
+}
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_no_body_at_random_breaks_anything(client: httpx.Client, method: str, path: str) -> None:
+    made = client.post("/threads", json={"metadata": {"graph_id": "echo"}}).json()
+    target = path.format(thread=made["thread_id"])
+
+    @fuzz
+    @given(BODIES[method, path])
+    def send(content: bytes) -> None:
+        answer = client.request(method, target, content=content)
+        assert answer.status_code < 500, answer.text
+        if answer.status_code >= 400:
+            refused(answer, answer.status_code)
+
+    send()
+    check_alive(client)
+
+
+@fuzz
+@given(
+    st.sampled_from(["GET", "POST", "DELETE"]),
+    st.sampled_from(
+        ["/threads/{}", "/threads/{}/state", "/threads/{}/runs", "/threads/t/runs/{}/join"]
+        + ["/threads/t/state/{}", "/runs/{}/stream", "/assistants/{}", "/assistants/{}/schemas"]
+    ),
+    texts.filter(lambda name: name not in ("", ".", "..")),
+)
+def test_no_path_at_random_breaks_anything(
+    client: httpx.Client, method: str, path: str, name: str
+) -> None:
+    answer = client.request(method, path.format(quote(name, safe="")))
+    assert answer.status_code < 500, answer.text
+    if answer.status_code >= 400:
+        refused(answer, answer.status_code)
