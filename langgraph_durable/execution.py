@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from inspect import isawaitable
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -28,6 +27,7 @@ from langgraph_durable.recovery import (
     Plan,
     RecoveryContext,
     Wish,
+    built_request,
     plan,
     stored_error,
 )
@@ -216,8 +216,7 @@ class Execution:
             events=past,
             default=default,
         )
-        built = self._hook(self._request, context)
-        self._request = await built if isawaitable(built) else built
+        self._request = await built_request(self._hook, self._request, context)
 
     async def _read(self, graph: Graph) -> Reading:
         return await read_head(

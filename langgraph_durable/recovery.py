@@ -7,11 +7,13 @@ skip breakpoints or continue somebody else's run in the cases told apart here.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
+from langgraph_durable.errors import InvalidRequest, SettingsError
 from langgraph_durable.model import Event, RecoveryStrategy, RunRequest
 
 
@@ -176,3 +178,28 @@ class RecoveryContext:
 
 BuildRecoveryRequest = Callable[[RunRequest, RecoveryContext], RunRequest | Awaitable[RunRequest]]
 """``build_recovery_request(request, context) -> request``, also async: asked after a crash."""
+
+
+def check_hook(hook: object) -> None:
+    """Raise SettingsError unless ``hook`` takes a request and a context."""
+    try:
+        inspect.signature(cast("Callable[..., Any]", hook)).bind(object(), object())
+    except TypeError as error:
+        raise SettingsError(
+            "build_recovery_request must take (request, context) and return a RunRequest:"
+            f" {error}"
+        ) from error
+
+
+async def built_request(
+    hook: BuildRecoveryRequest, request: RunRequest, context: RecoveryContext
+) -> RunRequest:
+    """What the hook makes of a crashed run's request. Raises InvalidRequest for anything else."""
+    built = hook(request, context)
+    if inspect.isawaitable(built):
+        built = await built
+    if not isinstance(built, RunRequest):
+        raise InvalidRequest(
+            f"build_recovery_request returned {type(built).__name__}, not a RunRequest"
+        )
+    return built

@@ -19,7 +19,7 @@ from langgraph_durable.engine.threads import Threads
 from langgraph_durable.machinery import Machinery
 from langgraph_durable.postgres import reading
 from langgraph_durable.project import Project
-from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.recovery import BuildRecoveryRequest, check_hook
 from langgraph_durable.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class DurableEngine(Graphs, Threads, Responses):
         embedded: EmbeddedPostgres | None = None,
         works: bool = True,
     ) -> None:
+        if build_recovery_request is not None:
+            check_hook(build_recovery_request)
         super().__init__(project or Project.from_graph(graph), settings or Settings())
         self.worker_id = f"{socket.gethostname()[:16]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self.draining = False

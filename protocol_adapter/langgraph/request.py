@@ -142,8 +142,8 @@ def _command(body: Mapping[str, Any]) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     if command.get("resume") is not None:
         found["resume"] = command["resume"]
-    if command.get("update") is not None:
-        found["update"] = _update(command["update"])
+    if update := _update(command.get("update")):
+        found["update"] = update
     if command.get("goto"):
         found["goto"] = _goto(command["goto"])
     return found or None
@@ -153,7 +153,7 @@ def _update(value: Any) -> Any:
     pairs = isinstance(value, list) and all(
         isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in value
     )
-    if not pairs and not isinstance(value, dict):
+    if value is not None and not pairs and not isinstance(value, dict):
         raise Unprocessable("'command.update' must be an object or a list of [key, value] pairs")
     return value
 

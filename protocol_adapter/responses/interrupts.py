@@ -11,6 +11,7 @@ from langgraph_durable.serde import encode
 
 from . import ids
 from .items import Whole
+from .refusal import Refusal
 
 _ENVELOPE = {"resume", "update", "goto"}
 
@@ -43,12 +44,25 @@ def command(items: Sequence[Mapping[str, Any]], questions: Mapping[str, Any]) ->
             continue
         answer = _decoded(item.get("output"))
         if isinstance(answer, dict) and answer and answer.keys() <= _ENVELOPE:
-            rest |= {key: answer[key] for key in ("update", "goto") if key in answer}
+            rest |= _edits(answer)
             if "resume" not in answer:
                 continue
             answer = answer["resume"]
         resume[question] = answer
     return {**({"resume": resume} if resume else {}), **rest}
+
+
+def _edits(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What an envelope writes and where it goes; refused when no graph could take it."""
+    update, goto = answer.get("update"), answer.get("goto")
+    if update is not None and not isinstance(update, dict):
+        raise Refusal("'update' of an answer must be an object.", param="input")
+    targets = goto if isinstance(goto, list) else [] if goto is None else [goto]
+    for target in targets:
+        node = target.get("node") if isinstance(target, dict) else target
+        if not isinstance(node, str):
+            raise Refusal("'goto' of an answer takes node names and {node, input}.", param="input")
+    return {key: answer[key] for key in ("update", "goto") if answer.get(key)}
 
 
 def _question(item: Mapping[str, Any]) -> str | None:

@@ -127,6 +127,8 @@ def _check_tools(tools: Sequence[Any]) -> None:
     for index, tool in enumerate(tools):
         if not isinstance(tool, dict) or not isinstance(tool.get("type"), str):
             raise Refusal("A tool must be an object with a 'type'.", param=f"tools[{index}]")
+        if tool["type"] == "function" and not isinstance(tool.get("name"), str):
+            raise Refusal("A function tool must have a 'name'.", param=f"tools[{index}].name")
 
 
 def graph_of(model: str | None, graph_ids: Sequence[str]) -> str:

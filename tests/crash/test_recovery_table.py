@@ -303,6 +303,7 @@ async def test_recovery(
     assert [e.name for e in log].count("end") == 1
     tasks = [e.task_id for e in log if e.mode == "updates" and e.task_id]
     assert len(tasks) == len(set(tasks))
+    assert checkpointed_tasks(database_url) <= logged_tasks(database_url)
 
 
 async def killed(
@@ -321,7 +322,9 @@ async def killed(
         await asyncio.to_thread(until, proxy.held.is_set, "the last word is half sent")
     else:
         await asyncio.to_thread(gates.reached, case.gate)
-    await asyncio.to_thread(until, lambda: results(database_url) >= case.written, "durable results")
+    await asyncio.to_thread(
+        until, lambda: len(checkpointed_tasks(database_url)) >= case.written, "durable results"
+    )
     server.kill()
     proxy.resume()
     return str(run["run_id"])
@@ -331,10 +334,15 @@ def open_all(gates: Gates) -> None:
     gates.open("opened", "two", "slow", "last", "in2", "ask", "again", "end")
 
 
-def results(database_url: str) -> int:
-    """How many tasks of nodes have durable results."""
+def checkpointed_tasks(database_url: str) -> set[str]:
+    """Ids of tasks whose results are durable."""
     statement = (
-        "SELECT count(*) AS n FROM checkpoint_writes WHERE channel = 'items'"
+        "SELECT task_id FROM checkpoint_writes WHERE channel = 'items'"
         " AND task_path LIKE '%%pregel_p%%' AND task_path NOT LIKE '%%start%%'"
     )
-    return int(query(database_url, statement)[0]["n"])
+    return {row["task_id"] for row in query(database_url, statement)}
+
+
+def logged_tasks(database_url: str) -> set[str]:
+    """Ids of tasks whose results some log holds."""
+    return {row["task_id"] for row in query(database_url, "SELECT task_id FROM events")}

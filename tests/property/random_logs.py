@@ -34,6 +34,7 @@ def _streamed(message: dict[str, Any], place: str, task: str) -> Entry:
 
 messages: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.builds(chunk, names, words),
+    st.builds(lambda name, word: chunk(name, [{"type": "text", "text": word}]), names, words),
     st.builds(lambda name, word: chunk(name, word, chunk_position="last"), names, words),
     st.builds(
         lambda name, call_id, last: call_chunk(name, "{}", call_id=call_id, tool="add", last=last),
@@ -90,6 +91,6 @@ def logs(draw: st.DrawFn) -> list[Event]:
     for attempt in range(1, draw(st.integers(1, 3)) + 1):
         if attempt > 1:
             log.recovered(attempt, **draw(recoveries))
-        for name, data, task in draw(st.lists(parts, max_size=10)):
+        for name, data, task in draw(st.lists(parts, min_size=2, max_size=14)):
             log.add(name, data, task)
     return log.end(**draw(endings)).events

@@ -9,6 +9,7 @@ from typing import Any
 
 from langgraph_durable.errors import RunNotFound
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
+from langgraph_durable.settings import Settings
 from tests.protocol_adapter.langgraph.samples import run
 
 
@@ -17,6 +18,7 @@ class ScriptedEngine:
 
     def __init__(self, scripted: Run | None = None, *, mount_prefix: str = "") -> None:
         self.mount_prefix = mount_prefix
+        self.settings = Settings()
         self.draining = False
         self.starts = 0
         self.alive = True

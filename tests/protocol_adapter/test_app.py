@@ -139,7 +139,10 @@ async def test_browsers_may_read_where_a_run_lives() -> None:
     exposed = {
         name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")
     }
-    assert exposed == {"location", "content-location", "x-pagination-total", "x-pagination-next"}
+    assert exposed == {
+        *("location", "content-location", "x-pagination-total", "x-pagination-next"),
+        *("x-response-id", "x-should-retry"),
+    }
 
 
 async def test_a_page_on_the_internet_may_reach_a_server_on_this_machine() -> None:
