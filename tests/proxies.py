@@ -22,6 +22,8 @@ class PostgresProxy:
         self._behind = 0
         self.held = threading.Event()
         self._resume = threading.Event()
+        self._away = threading.Event()
+        self.refused = 0
         self._sockets: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
@@ -43,6 +45,14 @@ class PostgresProxy:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
+    def leave(self) -> None:
+        """Break every connection and take no new one, as a server that is gone."""
+        self._away.set()
+        self.cut()
+
+    def come_back(self) -> None:
+        self._away.clear()
+
     def close(self) -> None:
         self._resume.set()
         with suppress(OSError):
@@ -58,6 +68,10 @@ class PostgresProxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
+                if self._away.is_set():
+                    self.refused += 1
+                    client.close()
+                    continue
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._path)
                 self._sockets += [client, server]
