@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -14,13 +14,12 @@ from langgraph_durable.ending import Ending
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.eventlog.writer import Writer
-from langgraph_durable.model import RecoveryStrategy, Run, RunRequest, RunStatus
+from langgraph_durable.model import Event, RecoveryStrategy, Run, RunRequest, RunStatus
 from langgraph_durable.postgres import Database, reading, transaction
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import runs
+from langgraph_durable.store import events, runs
 from langgraph_durable.store.runs import Claim
 from langgraph_durable.worker import Worker
-from tests.logs import query
 
 Answer = TypeVar("Answer")
 
@@ -41,7 +40,6 @@ class Rig:
     def __init__(
         self, database_url: str, *, writer: type[Writer] = Writer, **knobs: Any
     ) -> None:
-        self.database_url = database_url
         self.settings = Settings(
             database_url=database_url,
             lease_seconds=60,
@@ -62,7 +60,9 @@ class Rig:
         for writer in self.writers:
             writer.start()
         self.pool = self.engine._machinery.pool
+        self._eye = self.database("eye").connect()
         yield self
+        self._eye.close()
         for writer in self.writers:
             writer.stop()
         self.run(self.engine.stop())
@@ -87,11 +87,12 @@ class Rig:
         return await self.engine.submit(request)
 
     async def claim(
-        self, worker_id: str = "w", *, slots: int = 1, idle: bool = True
+        self, worker_id: str = "w", *, slots: int = 1, idle: bool = True, sweeps: bool = True
     ) -> list[Claim]:
         """What a worker does when it looks for work: end what nobody may try again, then claim."""
         async with transaction(self.pool) as conn:
-            await self._worker()._end_abandoned(conn)
+            if sweeps:
+                await self._worker()._end_abandoned(conn)
             return await runs.claim(
                 conn,
                 worker_id=worker_id,
@@ -142,8 +143,17 @@ class Rig:
         async with reading(self.pool) as conn:
             await conn.execute("DELETE FROM threads WHERE thread_id = ANY(%s)", (list(thread_ids),))
 
-    def query(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        return query(self.database_url, statement, parameters)
+    def query(self, statement: str, parameters: Any = ()) -> list[dict[str, Any]]:
+        """Rows of one statement, past the engine."""
+        cursor = self._eye.execute(statement, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    async def log(self, run_id: str) -> list[Event]:
+        """A run's whole log, proved dense."""
+        async with reading(self.pool) as conn:
+            found = await events.whole(conn, run_id)
+        assert [event.seq for event in found] == list(range(len(found)))
+        return found
 
 
 async def write(log: RunLog, change: Change) -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from langgraph_durable.errors import LeaseLost, RunNotCancellable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.store.runs import Claim
-from tests.logs import read_log
 from tests.property.history import Note, history_of, keep_history
 from tests.property.laws import race
 from tests.property.rig import (
@@ -194,7 +193,7 @@ def everything_possible_has_ended(rig: Rig, rows: list[Row]) -> None:
     for row in rows:
         blocked = blocked or (row["graph_id"] == "foreign" and row["status"] == "pending")
         assert row["status"] not in ("pending", "running") or (blocked and row["attempt"] == 0)
-        names = [event.name for event in read_log(rig.database_url, row["run_id"])]
+        names = [event.name for event in rig.run(rig.log(row["run_id"]))]
         assert names[0] == "created"
         assert names.count("end") == (row["status"] != "pending")
         assert (names[-1] == "end") == (row["status"] != "pending")

@@ -16,7 +16,6 @@ from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
 from langgraph_durable.model import Cursor, Event
-from tests.logs import read_log
 from tests.property.laws import race
 from tests.property.rig import Rig, end, handed_back, new_thread, says, succeeded, write
 
@@ -58,6 +57,7 @@ class Story:
         self.writer = rig.writer(
             lambda hints: main.call_soon_threadsafe(self.near.wake, hints)
         )
+        self.reading: dict[Reader, asyncio.Task[list[Event]]] = {}
         self.listening = asyncio.Event()
         self.notifier = Notifier(
             rig.database("reader"),
@@ -81,22 +81,20 @@ class Story:
         await rig.forget(story.thread)
 
     async def tell(self, wanted: list[Reader], steps: list[Step], *, drains: bool) -> None:
-        run = await self.rig.submit(self.thread)
+        self.run_id = (await self.rig.submit(self.thread)).run_id
         log = await self.owner()
-        reading: dict[Reader, asyncio.Task[list[Event]]] = {}
         for number, step in enumerate(steps):
-            for reader in (r for r in wanted if r.joins == number):
-                reading[reader] = asyncio.create_task(self.read(run.run_id, reader))
+            self.join([reader for reader in wanted if reader.joins == number])
             log = await self.take(log, step)
         await (write(log, says(log, "last")) if drains else end(log, succeeded()))
         if drains:
             self.near.close()
             self.far.close()
-        for reader in wanted:
-            if reader not in reading:
-                reading[reader] = asyncio.create_task(self.read(run.run_id, reader))
-        await asyncio.wait(reading.values(), timeout=PATIENCE_SECONDS)
-        self.check(run.run_id, reading)
+        self.join([reader for reader in wanted if reader not in self.reading])
+
+    def join(self, joining: list[Reader]) -> None:
+        for reader in joining:
+            self.reading[reader] = asyncio.create_task(self.read(reader))
 
     async def owner(self) -> RunLog:
         [claim] = await self.rig.claim()
@@ -113,20 +111,21 @@ class Story:
         await end(log, handed_back())
         return await self.owner()
 
-    async def read(self, run_id: str, reader: Reader) -> list[Event]:
+    async def read(self, reader: Reader) -> list[Event]:
         place = self.near if reader.near else self.far
         found: list[Event] = []
-        async for batch in place.follow(run_id, Cursor(reader.after)):
+        async for batch in place.follow(self.run_id, Cursor(reader.after)):
             assert 0 < len(batch) <= eventlog.PAGE
             found += batch
         return found
 
-    def check(self, run_id: str, reading: dict[Reader, asyncio.Task[list[Event]]]) -> None:
-        whole = read_log(self.rig.database_url, run_id)
-        for reader, task in reading.items():
+    async def check(self) -> None:
+        await asyncio.wait(self.reading.values(), timeout=PATIENCE_SECONDS)
+        whole = await self.rig.log(self.run_id)
+        for reader, task in self.reading.items():
             assert task.done(), f"{reader} was not woken"
             assert task.result() == whole[reader.after + 1 :]
-        assert self.near.count(run_id) == self.far.count(run_id) == 0
+        assert self.near.count(self.run_id) == self.far.count(self.run_id) == 0
 
 
 @settings(race, max_examples=60)
@@ -141,6 +140,7 @@ def test_every_reader_gets_exactly_the_rest_in_order(
     async def tell() -> None:
         async with Story.begun(rig) as story:
             await story.tell(wanted, steps, drains=drains)
+            await story.check()
 
     with patch.object(eventlog, "PAGE", 4):
         rig.run(tell())

@@ -25,8 +25,7 @@ from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.eventlog.writer import Group, Writer
 from langgraph_durable.model import RunStatus
 from langgraph_durable.store.runs import Claim
-from tests.logs import read_log
-from tests.property.laws import law
+from tests.property.laws import race
 from tests.property.rig import (
     Rig,
     cancelled,
@@ -159,7 +158,24 @@ STALE: dict[str, Callable[[RunLog], Change]] = {
 FAILED = Ending.without_state(RunStatus.ERROR, {"error": "ValueError", "message": "no"})
 ENDINGS = {"success": succeeded(), "error": FAILED, "interrupted": cancelled()}
 
+OF_THREAD = "SELECT t::text AS row FROM {} t WHERE thread_id = %(thread)s"
+TABLES = ("threads", "runs", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
+EVERYTHING = " UNION ALL ".join(
+    [
+        *map(OF_THREAD.format, TABLES),
+        "SELECT e::text FROM events e JOIN runs USING (run_id) WHERE thread_id = %(thread)s",
+        "ORDER BY row",
+    ]
+).replace("UNION ALL ORDER", "ORDER")
+
+graphs = st.sampled_from(["agent", "log"])
 processes = st.integers(0, 1)
+kinds = st.sampled_from(sorted(STALE))
+lost_answers = st.sampled_from([False, False, False, True])
+
+
+def running(life: RunLife) -> bool:
+    return life.run.status == "running"
 
 
 class RunLife(RuleBasedStateMachine):
@@ -176,27 +192,23 @@ class RunLife(RuleBasedStateMachine):
         self.pen: RunLog | None = None
         self.wrote = self.heard = 0
 
-    @property
-    def owner(self) -> RunLog:
-        assert self.pen is not None
-        return self.pen
-
-    @initialize(graph=st.sampled_from(["agent", "log"]))
+    @initialize(graph=graphs)
     def begin(self, graph: str) -> None:
         run = self.rig.run(self.rig.submit(self.thread, graph))
         self.run = Model(run.run_id, resumes=graph == "agent")
 
     @precondition(lambda self: self.run.terminal)
-    @rule(graph=st.sampled_from(["agent", "log"]))
+    @rule(graph=graphs)
     def submit_the_next(self, graph: str) -> None:
         self.begin(graph)
 
-    @rule(process=processes, idle=st.booleans())
-    def claim(self, process: int, idle: bool) -> None:
-        self.run.swept()
+    @rule(process=processes, idle=st.booleans(), sweeps=st.booleans())
+    def claim(self, process: int, idle: bool, sweeps: bool) -> None:
+        if sweeps:
+            self.run.swept()
         expected = self.run.claimable(idle=idle)
 
-        claims = self.rig.run(self.rig.claim(idle=idle))
+        claims = self.rig.run(self.rig.claim(idle=idle, sweeps=sweeps))
 
         assert len(claims) == expected
         if claims:
@@ -205,47 +217,51 @@ class RunLife(RuleBasedStateMachine):
             assert claims[0].next_seq == len(self.run.log)
             self.past += claims
             self.pen = self.rig.pen(claims[0], process)
-        elif self.run.status != "running":
-            self.pen = None
 
-    @precondition(lambda self: self.run.status == "running")
-    @rule(texts=st.lists(st.text(max_size=3), min_size=1, max_size=4))
-    def append(self, texts: list[str]) -> None:
-        self.rig.run(write(self.owner, says(self.owner, *texts)))
-        self.run.log += [(self.run.attempt, "custom")] * len(texts)
-        self.run.expired = False
-
-    @precondition(lambda self: self.run.status == "running")
-    @rule(fruitful=st.booleans())
-    def save_a_checkpoint(self, fruitful: bool) -> None:
-        self.wrote += 1
-        name = f"{self.wrote:04}"
-        self.rig.run(write(self.owner, checkpoint_of(self.owner, name, fruitful=fruitful)))
-        self.run.fruitful = self.run.fruitful or fruitful
-        self.run.expired = False
-
-    @precondition(lambda self: self.run.status == "running")
-    @rule(status=st.sampled_from(sorted(ENDINGS)))
-    def finish(self, status: str) -> None:
-        self.last_word(ENDINGS[status])
-        self.run.end(status)
-
-    @precondition(lambda self: self.run.status == "running")
     @rule()
-    def hand_back(self) -> None:
-        self.last_word(handed_back())
-        self.run.handed_back()
+    def sweep(self) -> None:
+        self.rig.run(self.rig.sweep())
+        self.run.swept()
 
-    def last_word(self, ending: Ending) -> None:
-        self.rig.run(end(self.owner, ending))
-        with pytest.raises(LeaseLost):
-            self.rig.run(write(self.owner, says(self.owner, "too late")))
-
-    @precondition(lambda self: self.run.status == "running")
+    @precondition(running)
     @rule()
     def crash(self) -> None:
         self.rig.run(self.rig.expire(self.run.run_id))
         self.run.expired = True
+
+    @precondition(running)
+    @rule(process=processes, kind=kinds, ahead=st.booleans())
+    def recover(self, process: int, kind: str, ahead: bool) -> None:
+        """The owner freezes, somebody takes over, the owner wakes up and writes."""
+        self.crash()
+        self.claim(process, True, False)
+        self.write_what_is_stale(1 - process, kind, 1, ahead)
+
+    @precondition(running)
+    @rule(texts=st.lists(st.text(max_size=3), min_size=1, max_size=4), lost=lost_answers)
+    def append(self, texts: list[str], lost: bool) -> None:
+        self.write(says(self.owner, *texts), lost)
+        self.run.log += [(self.run.attempt, "custom")] * len(texts)
+
+    @precondition(running)
+    @rule(fruitful=st.booleans(), lost=lost_answers)
+    def save_a_checkpoint(self, fruitful: bool, lost: bool) -> None:
+        self.wrote += 1
+        name = f"{self.wrote:04}"
+        self.write(checkpoint_of(self.owner, name, fruitful=fruitful), lost)
+        self.run.fruitful = self.run.fruitful or fruitful
+
+    @precondition(running)
+    @rule(status=st.sampled_from(sorted(ENDINGS)), lost=lost_answers)
+    def finish(self, status: str, lost: bool) -> None:
+        self.last_word(ENDINGS[status], lost)
+        self.run.end(status)
+
+    @precondition(running)
+    @rule(lost=lost_answers)
+    def hand_back(self, lost: bool) -> None:
+        self.last_word(handed_back(), lost)
+        self.run.handed_back()
 
     @rule()
     def cancel(self) -> None:
@@ -259,39 +275,49 @@ class RunLife(RuleBasedStateMachine):
         else:
             self.run.cancelled = True
 
-    @rule()
-    def sweep(self) -> None:
-        self.rig.run(self.rig.sweep())
-        self.run.swept()
-
-    @rule()
-    def lose_the_next_answer(self) -> None:
-        for writer in self.rig.writers:
-            assert isinstance(writer, ForgetfulWriter)
-            writer.loses = True
-
-    @precondition(lambda self: self.past)
-    @rule(data=st.data(), kind=st.sampled_from(sorted(STALE)), process=processes, seq=st.booleans())
-    def write_what_is_stale(
-        self, data: st.DataObject, kind: str, process: int, seq: bool
-    ) -> None:
-        stale = [c for c in self.past if not self.owns(c)]
-        if not stale:
+    @precondition(lambda self: self.stale())
+    @rule(process=processes, kind=kinds, back=st.integers(1, 4), ahead=st.booleans())
+    def write_what_is_stale(self, process: int, kind: str, back: int, ahead: bool) -> None:
+        """Some earlier owner comes back with the number it knows, or with the right one."""
+        if not (stale := self.stale()):
             return
-        claim = data.draw(st.sampled_from(stale))
-        log = self.rig.pen(claim, process, next_seq=len(self.run.log) if seq else 0)
+        claim = stale[-min(back, len(stale))]
+        log = self.rig.pen(claim, process, next_seq=len(self.run.log) if ahead else 0)
         before = self.everything()
         heard = self.neighbour.put(says(self.neighbour, "here"))
         refused = log.put(STALE[kind](log))
+
         # An attempt that repeats its last word is told that it was heard: its COMMIT may have been.
         assert isinstance(refused.exception(5), LeaseLost) or self.ended_itself(claim, kind)
         assert heard.exception(5) is None
-        self.heard += 1
         assert self.everything() == before
+        self.heard += 1
 
-    def owns(self, claim: Claim) -> bool:
-        mine = (claim.run_id, claim.attempt) == (self.run.run_id, self.run.attempt)
-        return mine and self.run.status == "running"
+    @property
+    def owner(self) -> RunLog:
+        assert self.pen is not None
+        return self.pen
+
+    def write(self, change: Change, lost: bool) -> None:
+        self.lose_answer(lost)
+        self.rig.run(write(self.owner, change))
+        self.run.expired = False
+
+    def last_word(self, ending: Ending, lost: bool) -> None:
+        self.lose_answer(lost)
+        self.rig.run(end(self.owner, ending))
+        with pytest.raises(LeaseLost):
+            self.rig.run(write(self.owner, says(self.owner, "too late")))
+
+    def lose_answer(self, lost: bool) -> None:
+        for writer in self.rig.writers:
+            assert isinstance(writer, ForgetfulWriter)
+            writer.loses = lost
+
+    def stale(self) -> list[Claim]:
+        """Every attempt that is over."""
+        owner = (self.run.run_id, self.run.attempt) if self.run.status == "running" else None
+        return [claim for claim in self.past if (claim.run_id, claim.attempt) != owner]
 
     def ended_itself(self, claim: Claim, kind: str) -> bool:
         [run] = self.rig.query("SELECT attempt FROM runs WHERE run_id = %s", (claim.run_id,))
@@ -299,19 +325,11 @@ class RunLife(RuleBasedStateMachine):
 
     def everything(self) -> list[dict[str, Any]]:
         """Every row of every table that belongs to the thread."""
-        of_thread = "SELECT t::text AS row FROM {} t WHERE thread_id = %(thread)s"
-        tables = ("threads", "runs", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
-        parts = [of_thread.format(table) for table in tables]
-        parts.append(
-            "SELECT e::text AS row FROM events e JOIN runs USING (run_id)"
-            " WHERE thread_id = %(thread)s"
-        )
-        statement = " UNION ALL ".join(parts) + " ORDER BY row"
-        return self.rig.query(statement, {"thread": self.thread})
+        return self.rig.query(EVERYTHING, {"thread": self.thread})
 
     @invariant()
     def the_log_is_dense_ordered_and_append_only(self) -> None:
-        events = read_log(self.rig.database_url, self.run.run_id)
+        events = self.rig.run(self.rig.log(self.run.run_id))
         assert [(event.attempt, event.name) for event in events] == self.run.log
 
     @invariant()
@@ -334,16 +352,14 @@ class RunLife(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Whatever happened, the run can come to its end."""
         try:
-            for _ in range(2):
-                if not self.run.terminal:
-                    self.rig.run(self.rig.expire(self.run.run_id))
-                    self.run.expired = True
-                    self.claim(0, True)
-                    if self.run.status == "running":
-                        self.finish("success")
+            if running(self):
+                self.crash()
+            self.claim(0, True, True)
+            if running(self):
+                self.finish("success", False)
             assert self.run.terminal
             self.the_log_is_dense_ordered_and_append_only()
-            told = read_log(self.rig.database_url, self.neighbour.run_id)
+            told = self.rig.run(self.rig.log(self.neighbour.run_id))
             assert len(told) == 1 + self.heard
         finally:
             self.rig.run(self.rig.forget(self.thread, self.next_door))
@@ -351,5 +367,5 @@ class RunLife(RuleBasedStateMachine):
 
 def test_one_owner_writes_one_dense_log_with_one_end(rig: Rig) -> None:
     run_state_machine_as_test(
-        lambda: RunLife(rig), settings=settings(law, max_examples=30, stateful_step_count=25)
+        lambda: RunLife(rig), settings=settings(race, max_examples=60, stateful_step_count=30)
     )

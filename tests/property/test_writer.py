@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from langgraph_durable.errors import LeaseLost
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.store.runs import Claim
-from tests.logs import read_log
 from tests.property.laws import race
 from tests.property.rig import Rig, end, new_thread, says, succeeded
 
@@ -69,7 +68,7 @@ class Batch:
     def check(self, claims: list[Claim]) -> None:
         for fate, claim, future in zip(self.wanted, claims, self.futures, strict=True):
             error = future.exception(5)
-            names = [e.name for e in read_log(self.rig.database_url, claim.run_id)]
+            names = [e.name for e in self.rig.run(self.rig.log(claim.run_id))]
             if fate in ("good", "impatient"):
                 assert (error, names) == (None, ["created", "custom", "custom"])
             elif fate == "stale":
