@@ -94,6 +94,7 @@ class Database:
             min_size=1,
             max_size=size,
             timeout=10,
+            reconnect_timeout=2,  # then at the next use: its pauses double, ours must stay short
             max_idle=120,
             open=False,
             check=AsyncConnectionPool.check_connection,

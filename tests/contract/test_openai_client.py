@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+from uuid import UUID
 
 import openai
 import pytest
@@ -153,7 +154,7 @@ async def test_a_reader_that_leaves_does_not_stop_a_response(
 
     with pytest.raises(openai.BadRequestError, match="background=true"):
         await client.responses.retrieve(name, stream=True)
-    await sdk.runs.join(name, name.removeprefix("resp_"))
+    await sdk.runs.join(name, str(UUID(name.removeprefix("resp_"))))
     assert (await client.responses.retrieve(name)).status == "completed"
 
 
