@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from pydantic import TypeAdapter
 
 from langgraph_durable.errors import AssistantNotFound, UnknownGraph
@@ -18,6 +19,8 @@ NAMESPACE = uuid.UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """Under which the official server makes a graph's assistant id from its name."""
 
 READ = "assistants.read"
+NOBODY: RunnableConfig = {"configurable": {}}
+"""What a factory is given when its graph is only looked at."""
 
 
 def system_assistants(project: Project) -> dict[str, Assistant]:
@@ -80,7 +83,7 @@ def matches(
 
 async def schemas(source: GraphSource) -> dict[str, Any]:
     """JSON schemas by name: input, output, state, config and context, each or None."""
-    async with source.open({}, access=READ) as graph:
+    async with source.read(NOBODY, access=READ) as graph:
         makers = {
             "input_schema": graph.get_input_jsonschema,
             "output_schema": graph.get_output_jsonschema,
@@ -112,5 +115,5 @@ def _config_schema(graph: Any) -> Any:
 
 async def drawing(source: GraphSource, xray: bool | int) -> dict[str, Any]:
     """The drawable graph as ``{"nodes", "edges"}``."""
-    async with source.open({}, access=READ) as graph:
+    async with source.read(NOBODY, access=READ) as graph:
         return (await graph.aget_graph(xray=xray)).to_json()

@@ -12,7 +12,7 @@ from langgraph.runtime import RunControl
 
 from langgraph_durable.checkpointer import FencedSaver
 from langgraph_durable.ending import Ending, ended_by, failure
-from langgraph_durable.errors import LeaseLost
+from langgraph_durable.errors import LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.journal import Journal
 from langgraph_durable.execution import Execution
@@ -54,6 +54,11 @@ class Attempt:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._execution: Execution | None = None
+
+    @property
+    def fruitful(self) -> bool:
+        """Has it finished a step that no earlier attempt had?"""
+        return self._journal.log.fruitful
 
     def stop(self, reason: Stop) -> None:
         """End before the graph does, from any thread. The first reason stands, unless a drain."""
@@ -128,7 +133,7 @@ class Attempt:
             error = raised
         if isinstance(error, LeaseLost):
             raise error
-        if isinstance(error, GraphDrained) or self._stopped is Stop.DRAIN:
+        if isinstance(error, (GraphDrained, StoreUnavailable)) or self._stopped is Stop.DRAIN:
             return Ending.handed_back()
         if self._stopped is Stop.CANCEL:
             return await self._settled(execution, RunStatus.INTERRUPTED, None)
@@ -143,7 +148,7 @@ class Attempt:
             async with execution.open() as graph:
                 state = await graph.aget_state(execution.config(), subgraphs=error is not None)
                 ending = ended_by(graph, state, status, error)
-        except LeaseLost:
+        except (LeaseLost, StoreUnavailable):
             raise
         except Exception:
             # A graph that cannot even be opened has no state to tell of.

@@ -18,6 +18,7 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.base import id as checkpoint_ids
@@ -25,11 +26,13 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from langgraph_durable.errors import DurableError, InvalidRequest
+from langgraph_durable.errors import DurableError, InvalidRequest, StoreUnavailable
 from langgraph_durable.eventlog.change import Change, RunLog
-from langgraph_durable.postgres import Row
+from langgraph_durable.postgres import UNAVAILABLE, Row
 from langgraph_durable.serde import clean, encode, name_messages
 from langgraph_durable.store.checkpoints import NULL_TASK
+
+RETRY_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0)
 
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
 
@@ -59,6 +62,20 @@ class FencedSaver(AsyncPostgresSaver):
         self.in_flight = InFlight()
         self._inputs: set[str] = set()
         """Input checkpoints: what stands on them is the request, not yet a node's work."""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """LangGraph's own read, tried again while the database is away.
+
+        Raises StoreUnavailable when it stays away: the run is handed back, it has not failed.
+        """
+        for pause in (*RETRY_SECONDS, None):
+            try:
+                return await super().aget_tuple(config)
+            except UNAVAILABLE as error:
+                if pause is None:
+                    raise StoreUnavailable from error
+                await asyncio.sleep(pause)
+        return None
 
     async def aput(
         self,

@@ -102,10 +102,17 @@ def _serve(options: argparse.Namespace) -> int:
     from langgraph_durable import serving
 
     if options.port is None:
-        options.port = int(os.environ.get("DATABRICKS_APP_PORT") or DEFAULT_PORT)
+        options.port = _port(os.environ.get("DATABRICKS_APP_PORT") or str(DEFAULT_PORT))
     if options.workers > 1:
         return _supervised(options, options.workers)
     return serving.serve(_launch(options, embedded=options.embedded), options)
+
+
+def _port(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise SettingsError(f"DATABRICKS_APP_PORT: {text!r} is not a port") from None
 
 
 def _supervised(options: argparse.Namespace, count: int, *, reload: bool = False) -> int:

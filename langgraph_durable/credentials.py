@@ -55,14 +55,28 @@ class Credentials:
 
         return make_conninfo(url, password=self._current(self._provider))
 
+    def renew(self, refused: str) -> bool:
+        """Forget a password that the database refused; False when there is no other to be had."""
+        with self._lock:
+            if self._password == refused:
+                self._expires_at = float("-inf")
+        return self._provider is not None
+
     def _current(self, provider: Provider) -> str:
         with self._lock:  # a burst of connections asks once
             if self._clock() >= self._expires_at - EARLY_SECONDS:
-                given = provider()
-                self._password, self._expires_at = (
-                    (given, float("-inf")) if isinstance(given, str) else given
-                )
+                self._password, self._expires_at = _checked(provider())
             return self._password
+
+
+def _checked(given: Any) -> tuple[str, float]:
+    """A password and when it expires; SettingsError when a provider gave something else."""
+    match given:
+        case str():
+            return given, float("-inf")
+        case (str() as password, int() | float() as expires_at):
+            return password, float(expires_at)
+    raise SettingsError("credentials: the provider gave neither a password nor (password, expiry)")
 
 
 def load_provider(name: str) -> Provider:

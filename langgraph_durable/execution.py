@@ -139,7 +139,9 @@ class Execution:
         async with reading(self._place.pool) as conn:
             if self._claim.entry is None:
                 self._entry = await checkpoints.entry(conn, self._thread)
-            raise_id_floor(await checkpoints.greatest(conn, self._thread))
+                raise_id_floor(self._entry["greatest"])
+            else:
+                raise_id_floor(await checkpoints.greatest(conn, self._thread))
         if self._claim.attempt > 1:
             return await self._recover(graph)
         self._journal.append("started", encode({"attempt": 1}))

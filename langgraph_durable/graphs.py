@@ -9,7 +9,12 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,7 +22,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
-from langgraph_durable.errors import ProjectError
+from langgraph_durable.errors import DurableError, InvalidRequest, ProjectError
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.settings import Settings
 
@@ -69,6 +74,22 @@ class GraphSource:
             made = await made
         async with _entered(made) as graph:
             yield self._checked(graph)
+
+    @asynccontextmanager
+    async def read(self, config: RunnableConfig, *, access: str) -> AsyncIterator[CompiledGraph]:
+        """A compiled graph to look at, not to run.
+
+        Raises InvalidRequest when its factory cannot make one from ``config``.
+        """
+        async with AsyncExitStack() as stack:
+            try:
+                graph = await stack.enter_async_context(self.open(config, access=access))
+            except DurableError:
+                raise
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+                raise InvalidRequest(f"Graph {self.name!r} cannot be made here: {why}") from error
+            yield graph
 
     def _checked(self, made: Any) -> CompiledGraph:
         graph = made.compile() if isinstance(made, StateGraph) else made

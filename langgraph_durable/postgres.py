@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -13,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from langgraph_durable.credentials import Credentials
-from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.errors import DurableError, StoreUnavailable
 from langgraph_durable.settings import Settings
 
 UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
@@ -35,8 +36,18 @@ class Database:
         self.application_name = f"langgraph-durable {worker_id}"
 
     def conninfo(self, *, direct: bool = False) -> str:
-        """The connection string of this moment: a password may have expired since the last."""
-        base = self._url or self._credentials.conninfo(self._settings, direct=direct)
+        """The connection string of this moment: a password may have expired since the last.
+
+        Blocking, while a provider of passwords is asked. What that raises is an OperationalError:
+        without a password the database cannot be reached.
+        """
+        try:
+            base = self._url or self._credentials.conninfo(self._settings, direct=direct)
+        except DurableError:
+            raise
+        except Exception as error:
+            reason = f"credentials: {type(error).__name__}: {error}"
+            raise psycopg.OperationalError(reason) from error
         return make_conninfo(
             base,
             application_name=self.application_name,
@@ -66,18 +77,47 @@ class Database:
 
     def connect(self, *, direct: bool = True, autocommit: bool = True) -> Connection[Row]:
         """A connection of its own for a thread of the engine."""
-        return psycopg.connect(
-            self.conninfo(direct=direct),
-            autocommit=autocommit,
-            row_factory=dict_row,
-            prepare_threshold=self.prepare_threshold,
-        )
+        options: Any = {
+            "autocommit": autocommit,
+            "row_factory": dict_row,
+            "prepare_threshold": self.prepare_threshold,
+        }
+        try:
+            return psycopg.connect(self.conninfo(direct=direct), **options)
+        except psycopg.OperationalError as error:
+            if not self._renewed(error):
+                raise
+            return psycopg.connect(self.conninfo(direct=direct), **options)
 
     async def connect_async(self) -> AsyncConnection[Row]:
         """A direct connection of its own for the listener."""
-        return await AsyncConnection.connect(
-            self.conninfo(direct=True), autocommit=True, row_factory=dict_row
+        options = {"autocommit": True, "row_factory": dict_row}
+        made: AsyncConnection[Row] = await self._connect(
+            AsyncConnection.connect, direct=True, **options
         )
+        return made
+
+    async def _connect(
+        self, connect: Callable[..., Awaitable[Any]], *, direct: bool = False, **options: Any
+    ) -> Any:
+        try:
+            return await connect(await self._address(direct), **options)
+        except psycopg.OperationalError as error:
+            if not self._renewed(error):
+                raise
+            return await connect(await self._address(direct), **options)
+
+    async def _address(self, direct: bool) -> str:
+        if self._settings.credentials is None:
+            return self.conninfo(direct=direct)
+        return await asyncio.to_thread(self.conninfo, direct=direct)
+
+    def _renewed(self, error: psycopg.OperationalError) -> bool:
+        """Was a password sent and refused, and may the next one be another?"""
+        connection = error.pgconn
+        if connection is None or not connection.used_password:
+            return False
+        return self._credentials.renew((connection.password or b"").decode())
 
     def pool(self, size: int) -> AsyncConnectionPool[AsyncConnection[Row]]:
         """A pool for one event loop, not yet open; broken connections are replaced on use."""
@@ -86,7 +126,7 @@ class Database:
         class Connecting(AsyncConnection[Row]):
             @classmethod
             async def connect(cls, conninfo: str = "", **kwargs: Any) -> Any:
-                return await super().connect(database.conninfo(), **kwargs)
+                return await database._connect(super().connect, **kwargs)
 
         return AsyncConnectionPool(
             "",

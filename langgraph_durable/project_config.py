@@ -133,9 +133,11 @@ def _recovery(raw: dict[str, Any], problems: list[str]) -> dict[str, RecoveryStr
     if not isinstance(chosen, dict):
         problems.append('durable: must be {"recovery": {"<graph>": "agent_session|event_log"}}')
         return {}
+    graphs = raw.get("graphs")
+    graphs = graphs if isinstance(graphs, dict) else {}
     found = {}
     for name, text in chosen.items():
-        if name not in (raw.get("graphs") or {}):
+        if name not in graphs:
             problems.append(f"durable.recovery.{name}: no graph is called so")
         try:
             found[name] = strategy(str(text))
@@ -151,7 +153,10 @@ def _mount_prefix(http: Any, problems: list[str]) -> str | None:
         problems.append("http: must be an object")
         return None
     prefix = http.get("mount_prefix")
-    return prefix.rstrip("/") if isinstance(prefix, str) else None
+    if prefix is not None and not isinstance(prefix, str):
+        problems.append("http.mount_prefix: must be a string")
+        return None
+    return None if prefix is None else prefix.rstrip("/")
 
 
 def _notices(raw: dict[str, Any]) -> list[str]:
@@ -160,7 +165,8 @@ def _notices(raw: dict[str, Any]) -> list[str]:
     http = raw.get("http")
     if isinstance(http, dict) and (rest := sorted(http.keys() - {"mount_prefix"})):
         notices.append(f"http: {', '.join(rest)}: not supported yet; ignored")
-    packages = [d for d in raw.get("dependencies") or [] if not str(d).startswith(".")]
+    listed = raw.get("dependencies")
+    packages = [d for d in listed if not str(d).startswith(".")] if isinstance(listed, list) else []
     if packages:
         notices.append(f"dependencies: not installed from here: {', '.join(map(str, packages))}")
     return notices

@@ -186,8 +186,7 @@ def check_hook(hook: object) -> None:
         inspect.signature(cast("Callable[..., Any]", hook)).bind(object(), object())
     except TypeError as error:
         raise SettingsError(
-            "build_recovery_request must take (request, context) and return a RunRequest:"
-            f" {error}"
+            f"build_recovery_request must take (request, context) and return a RunRequest: {error}"
         ) from error
 
 

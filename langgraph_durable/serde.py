@@ -1,7 +1,8 @@
 """The one encoder: any value a graph may emit becomes JSON text that every client can read.
 
 Shapes follow the official server: messages are flat ``model_dump()`` dicts, dataclasses and
-Pydantic models become objects, sets become lists, bytes become base64, NaN becomes null.
+Pydantic models become objects, sets become lists, bytes become base64, time spans become seconds,
+NaN becomes null.
 NUL characters and lone surrogates are replaced, since neither JSON clients nor Postgres take them.
 """
 
@@ -14,7 +15,7 @@ import re
 import uuid
 from collections import deque
 from collections.abc import Mapping
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
@@ -129,7 +130,11 @@ def _key(key: Any) -> str:
 
 def _default(value: Any) -> Any:
     for adapt in (_model, _container, _scalar):
-        found = adapt(value)
+        try:
+            found = adapt(value)
+        except Exception:
+            # A value that cannot tell what it is must not fail the run that shows it.
+            return None
         if found is not None:
             return found
     return None
@@ -164,6 +169,8 @@ def _scalar(value: Any) -> Any:
         return _number(value)
     if isinstance(value, (date, time)):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     if isinstance(value, BaseException):
         return {"error": type(value).__name__, "message": str(value)}
     if isinstance(value, (PurePath, complex, re.Pattern)):

@@ -60,10 +60,10 @@ def listen(options: argparse.Namespace) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((options.host, options.port))
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # the latter: a port that is none
         listening.close()
-        where = f"{options.host}:{options.port}"
-        raise SettingsError(f"Cannot listen on {where}: {error.strerror}") from error
+        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", None) or error
+        raise SettingsError(f"Cannot listen on {where}: {why}") from error
     return listening
 
 

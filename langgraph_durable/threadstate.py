@@ -27,6 +27,7 @@ UPDATE = "threads.update"
 
 def _config(thread: Thread) -> RunnableConfig:
     configurable = {
+        **(thread.config.get("configurable") or {}),  # of its last run: factories may need it
         "thread_id": thread.checkpoint_thread_id,
         "conversation_id": thread.thread_id,
         "checkpoint_ns": "",
@@ -38,7 +39,7 @@ def _config(thread: Thread) -> RunnableConfig:
 async def _graph(
     place: GraphLoop, source: GraphSource, config: RunnableConfig, saver: Any, access: str
 ) -> AsyncIterator[Graph]:
-    async with source.open(config, access=access) as opened:
+    async with source.read(config, access=access) as opened:
         yield opened.copy(update={"checkpointer": saver, "store": place.store})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from concurrent.futures import Future
 
 from psycopg import AsyncConnection
@@ -25,6 +26,7 @@ from langgraph_durable.store import runs, threads
 _log = logging.getLogger(__name__)
 
 HAND_BACK_SECONDS = 3.0
+END_ABANDONED_SECONDS = 0.25
 
 
 class Worker:
@@ -51,8 +53,9 @@ class Worker:
         self._loops = loops
         self._hook = build_recovery_request
         self._attempts: dict[str, Attempt] = {}
-        self._alone = False
+        self._alone: Attempt | None = None
         self._draining = False
+        self._ended_abandoned_at = 0.0
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -119,11 +122,13 @@ class Worker:
     async def _claim(self) -> bool:
         """Take what there is; False when there is nothing or no slot."""
         slots = self._settings.jobs_per_worker - len(self._attempts)
-        if slots <= 0 or self._alone:
+        if slots <= 0 or (self._alone is not None and not self._alone.fruitful):
             return False
         idle = not self._attempts
         async with transaction(self._pool) as conn:
-            await self._end_abandoned(conn)
+            if time.monotonic() - self._ended_abandoned_at > END_ABANDONED_SECONDS:
+                self._ended_abandoned_at = time.monotonic()
+                await self._end_abandoned(conn)
             claims = await runs.claim(
                 conn,
                 worker_id=self._worker_id,
@@ -174,7 +179,10 @@ class Worker:
         attempt = Attempt(claim, source, lease=lease, keeper=self._keeper, log=log, hook=self._hook)
         holder.append(attempt)
         self._attempts[claim.run_id] = attempt
-        self._alone = 0 < self._settings.max_attempts - 1 <= claim.crashes
+        if self._draining:
+            attempt.control.request_drain()
+        if 0 < self._settings.max_attempts - 1 <= claim.crashes:
+            self._alone = attempt
         self._idle.clear()
         self._keeper.hold(lease)
         future = self._loops.start_on_a_live_loop(attempt.run)
@@ -189,8 +197,9 @@ class Worker:
             _log.error("attempt of run %s broke", attempt.claim.run_id, exc_info=error)
         if self._attempts.get(attempt.claim.run_id) is attempt:
             del self._attempts[attempt.claim.run_id]
+        if self._alone is attempt:
+            self._alone = None
         if not self._attempts:
-            self._alone = False
             self._idle.set()
         self._wake.set()
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Self
 
 import httpx
 import psycopg
@@ -74,6 +75,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log or Path(os.devnull)
+        self.database_url = database_url or ""
         self._config = config
         self._command = command
         self._options = options
@@ -91,18 +93,22 @@ class Server:
         assert self.process is not None
         return self.process.pid
 
-    def start(self, *, wait: bool = True) -> Server:
-        arguments = [sys.executable, "-m", "langgraph_durable", self._command]
-        arguments += ["--config", str(self._config), "--log-level", "debug", *self._options]
-        if self._command != "worker":
-            arguments += ["--port", str(self.port)]
+    def start(self, *, wait: bool = True) -> Self:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                arguments, env=self._env, stdout=log, stderr=log, cwd=self._config.parent
+                self.arguments(), env=self._env, stdout=log, stderr=log, cwd=self._config.parent
             )
         if wait:
             until(self.ready, f"{self._command} is ready; see {self.log}")
         return self
+
+    def arguments(self) -> list[str]:
+        """The command line."""
+        arguments = [sys.executable, "-m", "langgraph_durable", self._command]
+        arguments += ["--config", str(self._config), "--log-level", "debug", *self._options]
+        if self._command != "worker":
+            arguments += ["--port", str(self.port)]
+        return arguments
 
     def ready(self) -> bool:
         assert self.process is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import suppress
@@ -10,10 +11,18 @@ from langchain_core.utils.uuid import uuid7
 
 from langgraph_durable import submission
 from langgraph_durable.engine.started import Started
-from langgraph_durable.errors import RunNotCancellable, RunNotFound, ThreadBusy, ThreadNotFound
+from langgraph_durable.errors import (
+    RunNotCancellable,
+    RunNotFound,
+    StoreUnavailable,
+    ThreadBusy,
+    ThreadNotFound,
+)
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunRequest, RunStatus
 from langgraph_durable.postgres import reading, transaction
 from langgraph_durable.store import runs, threads
+
+CONFIRM_SECONDS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
 
 class Runs(Started):
@@ -33,17 +42,31 @@ class Runs(Started):
         assistant = self._find_assistant(request.assistant)
         source = self.project.graphs[assistant.graph_id]
         run_id = request.run_id or str(uuid7())
-        async with transaction(self._machinery.pool) as conn:
-            await submission.submit(
-                conn,
-                request,
-                run_id=run_id,
-                assistant=assistant,
-                strategy=source.strategy(self.settings),
-            )
-            run = await runs.get(conn, run_id)
+        strategy = source.strategy(self.settings)
+        try:
+            async with transaction(self._machinery.pool) as conn:
+                await submission.submit(
+                    conn, request, run_id=run_id, assistant=assistant, strategy=strategy
+                )
+                run = await runs.get(conn, run_id)
+        except StoreUnavailable:
+            run = await self._committed_after_all(run_id)
         self._machinery.wake_worker()
         return run
+
+    async def _committed_after_all(self, run_id: str) -> Run:
+        """A run whose commit was sent and never confirmed; StoreUnavailable when it is not there.
+
+        Whoever is told to try again would run it twice.
+        """
+        for pause in CONFIRM_SECONDS:
+            await asyncio.sleep(pause)
+            with suppress(StoreUnavailable):
+                try:
+                    return await self.run(run_id)
+                except RunNotFound:
+                    break
+        raise StoreUnavailable
 
     async def run(self, run_id: str, thread_id: str | None = None) -> Run:
         """Raises RunNotFound, also when the run is on another thread than ``thread_id``."""
@@ -84,10 +107,13 @@ class Runs(Started):
         found: list[Run] = []
 
         async def ended() -> bool:
-            found[:] = [await self.run(run_id)]
-            return found[0].status.terminal
+            with suppress(StoreUnavailable):
+                found[:] = [await self.run(run_id)]
+            return bool(found) and found[0].status.terminal
 
         await self._machinery.followers.until(run_id, ended)
+        if not found:
+            raise StoreUnavailable
         return found[0]
 
     async def cancel(

@@ -74,6 +74,7 @@ class RunLog:
         self.next_seq = next_seq
         self.failure: Exception | None = None
         self.closed = False
+        self.fruitful = False
         self._write = write
         self._on_lost = on_lost
 
@@ -90,6 +91,7 @@ class RunLog:
             change.durable.set_exception(self.failure or LeaseLost())
             return change.durable
         self.closed = change.closing
+        self.fruitful = self.fruitful or change.fruitful
         # Whoever waits may give up; the write itself cannot be cancelled any more.
         change.durable.set_running_or_notify_cancel()
         self._write(change)

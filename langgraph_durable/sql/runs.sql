@@ -27,7 +27,7 @@ SELECT count(*) AS n FROM runs WHERE thread_id = %(thread_id)s AND status IN ('p
 -- claim --
 -- Take due runs and abandoned runs alike. Both the run and its thread are locked: "busy" lives
 -- in the thread row, and only a thread's oldest due run is a candidate. A run on its last strike
--- is taken only by an idle worker, where it can hurt nobody else.
+-- is left to an idle worker, where it can hurt nobody else, until it has waited for a lease.
 WITH candidate AS (
     SELECT r.run_id, r.thread_id, r.status AS was,
            CASE WHEN r.status = 'pending' THEN r.crashes
@@ -49,7 +49,8 @@ WITH candidate AS (
       AND CASE WHEN r.status = 'pending' THEN r.crashes
                WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
                ELSE r.crashes + 1 END
-          < CASE WHEN %(idle)s THEN %(max_attempts)s ELSE greatest(%(max_attempts)s - 1, 1) END
+          < CASE WHEN %(idle)s OR coalesce(r.lease_expires_at, r.available_at)
+                      <= clock_timestamp() - make_interval(secs => %(lease_seconds)s) THEN %(max_attempts)s ELSE greatest(%(max_attempts)s - 1, 1) END
     ORDER BY r.available_at, r.run_id
     LIMIT %(slots)s
     FOR UPDATE OF r, t SKIP LOCKED

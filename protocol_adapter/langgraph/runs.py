@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
+from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
 from protocol_adapter.langgraph.disconnect import Audience
 from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
 from protocol_adapter.langgraph.http import (
@@ -159,7 +158,7 @@ class Runs:
         projection = Projection(view, live_from(run) if after is None else after)
         with self._audience.follower(run.run_id, cancels=cancels):
             reader = self._engine.follow(run.run_id, projection.start)
-            async with aclosing(cast("AsyncGenerator[list[Event], None]", reader)) as batches:
+            async with aclosing(reader) as batches:
                 async for events in batches:
                     if chunk := b"".join(map(projection.frames, events)):
                         yield chunk

@@ -54,7 +54,7 @@ values = st.recursive(
 def bodies(
     known: Mapping[str, st.SearchStrategy[Any]], **needed: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[bytes]:
-    """Objects with the keys that an endpoint needs, any that it knows, one of them bad, and others."""
+    """Objects with what an endpoint needs and some of what it knows, one key bad, and others."""
     return st.builds(
         lambda others, good, bad: orjson.dumps({**others, **good, **bad}),
         st.dictionaries(texts, values, max_size=2),

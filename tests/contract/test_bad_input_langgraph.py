@@ -95,11 +95,12 @@ def test_a_body_that_is_no_json_object_is_refused(
     refused(client.request(method, known.path(path), content=DEEP), 400, "200 levels")
 
 
-OBJECT = ([1], "text", 1, True)
-TEXT = ({"a": 1}, [1], 1, True)
-FLAG = ("true", 1, [], {})
-NUMBER = ("1", 0, -1, 1001, 1.5, True, [])
-PLACE: tuple[Any, ...] = (
+Wrong = tuple[Any, ...]
+OBJECT: Wrong = ([1], "text", 1, True)
+TEXT: Wrong = ({"a": 1}, [1], 1, True)
+FLAG: Wrong = ("true", 1, [], {})
+NUMBER: Wrong = ("1", 0, -1, 1001, 1.5, True, [])
+PLACE: Wrong = (
     *OBJECT,
     {"checkpoint_id": 5},
     {"checkpoint_id": {"a": 1}},
@@ -109,7 +110,7 @@ PLACE: tuple[Any, ...] = (
     {"configurable": 5},
     {"configurable": {"checkpoint_id": 5}},
 )
-ASKED: dict[str, tuple[Any, ...]] = {
+ASKED: dict[str, Wrong] = {
     "assistant_id": (*TEXT, "", None),
     "command": (
         *OBJECT,
@@ -149,7 +150,7 @@ ASKED: dict[str, tuple[Any, ...]] = {
     "after_seconds": (5,),
 }
 ATTENDED_ONLY = {"on_disconnect"}
-SEARCH: dict[str, tuple[Any, ...]] = {
+SEARCH: dict[str, Wrong] = {
     "limit": NUMBER,
     "offset": ("1", -1, 2**31, 1.5),
     "metadata": OBJECT,
@@ -157,7 +158,7 @@ SEARCH: dict[str, tuple[Any, ...]] = {
     "sort_by": (5, "nope"),
     "sort_order": (5, "sideways"),
 }
-WRONG: dict[tuple[str, str], dict[str, tuple[Any, ...]]] = {
+WRONG: dict[tuple[str, str], dict[str, Wrong]] = {
     ("POST", "/assistants/search"): {**SEARCH, "graph_id": TEXT, "name": TEXT},
     ("POST", "/assistants/count"): {"metadata": OBJECT, "graph_id": TEXT, "name": TEXT},
     ("POST", "/threads"): {
@@ -387,7 +388,7 @@ def test_a_foreign_cursor_is_the_start_of_the_run(
     client: httpx.Client, known: Known, cursor: str
 ) -> None:
     path = known.path("/threads/{thread}/runs/{run}/stream")
-    answer = client.get(path, headers={"Last-Event-ID": cursor.encode("latin-1")})
+    answer = client.get(path, headers=[(b"Last-Event-ID", cursor.encode("latin-1"))])
     frames = read_frames(answer.content)
     assert [frame.event for frame in frames] == ["metadata", "updates", "end"]
 
@@ -531,8 +532,10 @@ def test_no_body_at_random_breaks_anything(client: httpx.Client, method: str, pa
 @given(
     st.sampled_from(["GET", "POST", "DELETE"]),
     st.sampled_from(
-        ["/threads/{}", "/threads/{}/state", "/threads/{}/runs", "/threads/t/runs/{}/join"]
-        + ["/threads/t/state/{}", "/runs/{}/stream", "/assistants/{}", "/assistants/{}/schemas"]
+        [
+            *("/threads/{}", "/threads/{}/state", "/threads/{}/runs", "/threads/t/runs/{}/join"),
+            *("/threads/t/state/{}", "/runs/{}/stream", "/assistants/{}/schemas"),
+        ]
     ),
     texts.filter(lambda name: name not in ("", ".", "..")),
 )

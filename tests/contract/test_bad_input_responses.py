@@ -77,11 +77,12 @@ def test_a_body_nested_too_deeply_is_refused(client: httpx.Client) -> None:
     refused(client.post(CREATE, content=DEEP), 400, code="invalid_request")
 
 
-TEXT = (5, True, [], {})
-NUMBER = ("1", True, [], {})
-OBJECT = (5, True, "text", [])
-FLAG = ("true", 1, [], {})
-WRONG: dict[str, tuple[Any, ...]] = {
+Wrong = tuple[Any, ...]
+TEXT: Wrong = (5, True, [], {})
+NUMBER: Wrong = ("1", True, [], {})
+OBJECT: Wrong = (5, True, "text", [])
+FLAG: Wrong = ("true", 1, [], {})
+WRONG: dict[str, Wrong] = {
     "background": FLAG,
     "context": OBJECT,
     "conversation": (5, True, []),
@@ -118,7 +119,9 @@ WRONG: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("key", WRONG)
 def test_a_key_with_a_wrong_value_is_named(client: httpx.Client, key: str) -> None:
     for value in WRONG[key]:
-        refused(client.post(CREATE, json={"model": "chat", "input": "hi", key: value}), 400, param=key)
+        refused(
+            client.post(CREATE, json={"model": "chat", "input": "hi", key: value}), 400, param=key
+        )
 
 
 def part(**keys: Any) -> dict[str, Any]:
@@ -179,7 +182,8 @@ def test_what_cannot_be_done_is_named(client: httpx.Client, body: Any, param: st
 def test_an_answer_that_no_graph_can_take_leaves_the_question_open(client: httpx.Client) -> None:
     body = {"model": "hitl", "input": "hi", "conversation": str(uuid.uuid4())}
     [question] = client.post(CREATE, json=body).json()["output"]
-    for wrong in ({"goto": 5}, {"goto": {"input": 1}}, {"goto": [[]]}, {"update": 5}):
+    unfit: list[dict[str, Any]] = [{"goto": 5}, {"goto": {"input": 1}}, {"goto": [[]]}]
+    for wrong in (*unfit, {"update": 5}):
         answer = {
             "type": "function_call_output",
             "call_id": question["id"],
@@ -218,7 +222,9 @@ def test_a_response_that_does_not_exist_is_not_found(
 def test_a_previous_response_that_does_not_exist_is_not_found(
     client: httpx.Client, name: str
 ) -> None:
-    answer = client.post(CREATE, json={"model": "chat", "input": "hi", "previous_response_id": name})
+    answer = client.post(
+        CREATE, json={"model": "chat", "input": "hi", "previous_response_id": name}
+    )
     refused(answer, 404, param="previous_response_id", code="previous_response_not_found")
 
 

@@ -1,4 +1,4 @@
-"""The database is gone for a while: every door says so in its own shape, and comes back by itself."""
+"""The database is gone for a while: every door says so in its own shape, and comes back."""
 
 from __future__ import annotations
 

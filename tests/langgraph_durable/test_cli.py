@@ -204,28 +204,49 @@ def test_check_says_everything_that_is_wrong_at_once(folder: Path) -> None:
     assert "hidden" not in done.stderr
 
 
+GONE = {"DATABASE_URL": "postgresql://u:s3cret@127.0.0.1:1/d"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "env", "said"),
     [
         (("dev", "--config", "no.json"), {}, "no.json: No such file or directory"),
+        (("dev", "--config", "cut.json"), {}, "cut.json: not JSON"),
+        (("dev", "--config", "list.json"), {}, "list.json: must be a JSON object"),
+        (("dev", "--config", "types.json"), {}, "dependencies: must be a list of strings"),
+        (("dev", "--port", "99999"), {}, "Cannot listen on 127.0.0.1:99999"),
+        (("dev", "--host", "nowhere.invalid"), {}, "Cannot listen on nowhere.invalid:2024"),
+        (("serve",), {"DATABRICKS_APP_PORT": "http"}, "DATABRICKS_APP_PORT: 'http' is not a port"),
+        (("worker",), GONE, "cannot use the database"),
+        (
+            ("worker",),
+            GONE | {"LANGGRAPH_DURABLE_CREDENTIALS": "json:loads"},
+            "cannot use the database: credentials: TypeError",
+        ),
+        (
+            ("worker",),
+            GONE | {"LANGGRAPH_DURABLE_CREDENTIALS": "os:getpid"},
+            "the provider gave neither a password",
+        ),
+        (
+            ("worker",),
+            GONE | {"LANGGRAPH_DURABLE_CREDENTIALS": "nowhere:password"},
+            "credentials: 'nowhere:password' cannot be loaded",
+        ),
         (("dev", "--recovery", "prayer"), {}, "'prayer' is not a recovery strategy"),
         (("serve",), {}, "No database is configured"),
         (("worker",), {}, "No database is configured"),
-        (
-            ("serve", "--port", "0"),
-            {"DATABASE_URL": "postgresql://u:s3cret@127.0.0.1:1/d"},
-            "cannot use the database",
-        ),
-        (
-            ("migrate",),
-            {"DATABASE_URL": "postgresql://u:s3cret@127.0.0.1:1/d"},
-            "cannot use the database",
-        ),
+        (("serve", "--port", "0"), GONE, "cannot use the database"),
+        (("migrate",), GONE, "cannot use the database"),
     ],
 )
 def test_what_prevents_a_start_is_one_line_and_no_stack(
     folder: Path, arguments: tuple[str, ...], env: dict[str, str], said: str
 ) -> None:
+    (folder / "cut.json").write_text('{"graphs": ')
+    (folder / "list.json").write_text("[]")
+    types = {"graphs": {"agent": "./napping.py:agent"}, "dependencies": 5}
+    (folder / "types.json").write_text(json.dumps(types))
     done = run(folder, *arguments, **env)
     assert done.returncode == 1
     assert said in done.stderr

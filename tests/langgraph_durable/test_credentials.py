@@ -77,6 +77,28 @@ def test_a_burst_of_connections_mints_one_token() -> None:
     assert minting.minted == 1
 
 
+def test_a_refused_token_is_forgotten_once_however_many_connections_it_had() -> None:
+    minting = Minting(lifetime=3600)
+    credentials = Credentials(minting, clock=minting.clock)
+    assert password(credentials) == "token-1"
+    assert credentials.renew("token-1")
+    assert password(credentials) == "token-2"
+    assert credentials.renew("token-1")  # by a connection that was slower to hear it
+    assert password(credentials) == "token-2"
+
+
+def test_a_password_without_a_provider_cannot_be_renewed() -> None:
+    credentials = Credentials()
+    assert password(credentials) is None
+    assert not credentials.renew("")
+
+
+@pytest.mark.parametrize("given", [None, 5, b"text", ("text",), ("text", "soon"), (5, 5.0)])
+def test_a_provider_that_gives_no_password_is_a_settings_error(given: Any) -> None:
+    with pytest.raises(SettingsError, match="neither a password nor"):
+        password(Credentials(lambda: given))
+
+
 def test_a_provider_is_found_by_its_name() -> None:
     settings = Settings(
         database_url="postgresql://u@h/d", credentials=f"{__name__}:{from_module.__name__}"

@@ -277,6 +277,22 @@ def test_everything_wrong_with_the_file_is_said_at_once(folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["graphs", "dependencies", "env", "http", "durable", "auth"])
+def test_no_value_of_a_known_key_is_more_than_a_problem(folder: Path, key: str) -> None:
+    for value in (None, 5, True, "text", [], [5], {}, {"a": 5}, {"recovery": {"a": 5}}):
+        text = json.dumps({"graphs": {"a": "m:g"}, key: value})
+        (folder / "langgraph.json").write_text(text)
+        assert all(line.startswith(f"langgraph.json: {key}") for line in problems_if_any(folder))
+
+
+def problems_if_any(folder: Path) -> list[str]:
+    try:
+        read_config(folder / "langgraph.json")
+    except ProjectError as error:
+        return error.message.splitlines()
+    return []
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"graphs": {}}', '{"graphs": []}', "{}"])
 def test_a_file_without_graphs_is_one_problem(folder: Path, text: str) -> None:
     (folder / "langgraph.json").write_text(text)

@@ -17,7 +17,9 @@ names = st.sampled_from(NAMES)
 call_ids = st.sampled_from(CALLS)
 words = st.sampled_from(["", "a", "bc", "\u2028é\n", "data: x\n\nid: 9"])
 places = st.sampled_from(PLACES)
-payloads = st.sampled_from([None, {"x": 1}, {"messages": []}, [1, "\r\n"], "text", 0])
+payloads: st.SearchStrategy[Any] = st.sampled_from(
+    [None, {"x": 1}, {"messages": []}, [1, "\r\n"], "text", 0]
+)
 
 Entry = tuple[str, Any, str | None]
 """One event: its name, its data, its task's id."""

@@ -124,9 +124,7 @@ def _containers(inside: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def _json_containers(inside: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.one_of(
-        st.lists(inside, max_size=4), st.dictionaries(safe_text, inside, max_size=4)
-    )
+    return st.one_of(st.lists(inside, max_size=4), st.dictionaries(safe_text, inside, max_size=4))
 
 
 values = st.recursive(scalars, _containers, max_leaves=12)

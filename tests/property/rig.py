@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -37,9 +37,7 @@ class Rig:
     Nothing happens by itself: leases last a minute and nobody beats, claims or sweeps.
     """
 
-    def __init__(
-        self, database_url: str, *, writer: type[Writer] = Writer, **knobs: Any
-    ) -> None:
+    def __init__(self, database_url: str, *, writer: type[Writer] = Writer, **knobs: Any) -> None:
         self.settings = Settings(
             database_url=database_url,
             lease_seconds=60,
@@ -104,7 +102,7 @@ class Rig:
             )
 
     def _worker(self) -> Worker:
-        return cast(Worker, self.engine._machinery._worker)
+        return self.engine._machinery._worker
 
     async def sweep(self) -> None:
         """End what nobody may try again, and nothing else."""

@@ -78,10 +78,16 @@ class Floor:
     async def work(self, worker: int) -> bool:
         """Claim and execute until there is nothing to claim; was there anything?"""
         found = False
-        while claims := await self.rig.claim(f"w{worker}", slots=1 + worker % 3, idle=False):
+        while claims := await self.claim(worker):
             await asyncio.gather(*(self.execute(worker, claim) for claim in claims))
             found = True
         return found
+
+    async def claim(self, worker: int) -> list[Claim]:
+        """Every other worker leaves it to the rest to end what nobody may try again."""
+        return await self.rig.claim(
+            f"w{worker}", slots=1 + worker % 3, idle=False, sweeps=worker % 2 == 0
+        )
 
     async def execute(self, worker: int, claim: Claim) -> None:
         fates = self.fates.setdefault(claim.run_id, [])

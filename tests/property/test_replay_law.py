@@ -74,9 +74,7 @@ def test_a_client_cut_off_anywhere_comes_back_and_has_missed_nothing(
 
 @settings(law, max_examples=100)
 @given(logs(), views)
-def test_a_finished_log_ends_every_view_and_nothing_else_does(
-    log: list[Event], view: View
-) -> None:
+def test_a_finished_log_ends_every_view_and_nothing_else_does(log: list[Event], view: View) -> None:
     projection = Projection(view)
     ended = []
     for event in log:

@@ -25,9 +25,12 @@ from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
 
-def chain(state: type[Any], **nodes: Any) -> StateGraph[Any, Any, Any, Any]:
+def chain(
+    state: type[Any], *, context: type[Any] | None = None, **nodes: Any
+) -> StateGraph[Any, Any, Any, Any]:
     """A graph that runs ``nodes`` one after the other."""
-    return StateGraph(state).add_sequence(list(nodes.items())).add_edge(START, next(iter(nodes)))
+    builder = StateGraph(state, context)
+    return builder.add_sequence(list(nodes.items())).add_edge(START, next(iter(nodes)))
 
 
 class Echo(TypedDict, total=False):
