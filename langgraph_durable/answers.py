@@ -53,7 +53,7 @@ def decision_problem(question: Any, answer: Any) -> str | None:
     """
     if not (isinstance(question, Mapping) and "action_requests" in question):
         return None
-    actions = question["action_requests"]
+    actions = [a for a in question["action_requests"] or () if isinstance(a, Mapping)]
     decisions = answer.get("decisions") if isinstance(answer, Mapping) else None
     if not isinstance(decisions, list):
         return "The answer must be an object with a list of decisions."
@@ -62,6 +62,7 @@ def decision_problem(question: Any, answer: Any) -> str | None:
     allowed = {
         c.get("action_name"): c.get("allowed_decisions")
         for c in question.get("review_configs") or ()
+        if isinstance(c, Mapping)
     }
     for action, decision in zip(actions, decisions, strict=True):
         kinds = allowed.get(action.get("name"))

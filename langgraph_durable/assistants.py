@@ -1,119 +1,188 @@
-"""Assistants: one per served graph, with the ids and shapes of the official server."""
+"""Assistants: what names them, what a change makes of them, what they lend to a run. Pure.
+
+Every served graph has an assistant of its own, with the id that the official server gives it.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
-from pydantic import TypeAdapter
-
-from langgraph_durable.errors import AssistantNotFound, UnknownGraph
-from langgraph_durable.model import Assistant
-from langgraph_durable.project import GraphSource, Project
+from langgraph_durable.errors import GraphNotFound, InvalidRequest, UnknownGraph
+from langgraph_durable.model import Assistant, RunRequest
+from langgraph_durable.project import GraphSource
 
 NAMESPACE = uuid.UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """Under which the official server makes a graph's assistant id from its name."""
 
-READ = "assistants.read"
-NOBODY: RunnableConfig = {"configurable": {}}
-"""What a factory is given when its graph is only looked at."""
+UNNAMED = "Untitled"
+"""What an assistant is called that nobody gave a name, as at the official server."""
 
 
-def system_assistants(project: Project) -> dict[str, Assistant]:
-    """One assistant per graph by its id, which is the same on every server and restart."""
+def system_id(graph_id: str) -> str:
+    """The id of a graph's own assistant, the same on every server and restart."""
+    return str(uuid.uuid5(NAMESPACE, graph_id))
+
+
+def system_assistants(sources: Iterable[GraphSource]) -> list[Assistant]:
+    """The graphs' own assistants as they are before anybody changes them."""
+    return [
+        made(
+            system_id(source.name),
+            graph_id=source.name,
+            name=source.name,
+            description=source.description,
+            metadata={"created_by": "system"},
+        )
+        for source in sources
+    ]
+
+
+def made(
+    assistant_id: str,
+    *,
+    graph_id: str,
+    name: str | None = None,
+    description: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    context: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Assistant:
+    """A new assistant. Raises InvalidRequest when its context contradicts its config."""
     now = datetime.now(UTC)
-    found = [_system(name, source, now) for name, source in project.graphs.items()]
-    return {a.assistant_id: a for a in found}
-
-
-def _system(name: str, source: GraphSource, now: datetime) -> Assistant:
-    return Assistant(
-        assistant_id=str(uuid.uuid5(NAMESPACE, name)),
-        graph_id=name,
-        name=name,
-        description=source.description,
+    blank = Assistant(
+        assistant_id=assistant_id,
+        graph_id=graph_id,
+        name=name or UNNAMED,
+        description=description,
         config={},
         context={},
-        metadata={"created_by": "system"},
+        metadata=dict(metadata or {}),
         version=1,
         created_at=now,
         updated_at=now,
     )
+    return _told(blank, config, context)
 
 
-def find(assistants: Mapping[str, Assistant], id_or_graph: str) -> Assistant:
-    """By id or by graph name.
+def changed(
+    held: Assistant,
+    *,
+    graph_id: str | None = None,
+    name: str | None = None,
+    description: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    context: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Assistant:
+    """``held`` with what is given: metadata are merged, anything else is replaced.
+
+    Raises InvalidRequest when the context contradicts the config.
+    """
+    changed = replace(
+        held,
+        graph_id=graph_id or held.graph_id,
+        name=name or held.name,
+        description=held.description if description is None else description,
+        metadata={**held.metadata, **(metadata or {})},
+    )
+    return _told(changed, config, context)
+
+
+def _told(
+    held: Assistant, config: Mapping[str, Any] | None, context: Mapping[str, Any] | None
+) -> Assistant:
+    """``config.configurable`` is the older spelling of ``context``: it is mirrored there.
+
+    A mirrored context goes with what it mirrored; a context of its own replaces the older
+    spelling.
+    """
+    configurable = dict((config or {}).get("configurable") or {})
+    if configurable and context:
+        raise InvalidRequest("Give either context or config.configurable, not both.")
+    if configurable:
+        return replace(held, config=dict(config or {}), context=configurable)
+    if config is None and context is None:
+        return held
+    if context is None and held.context == held.config.get("configurable"):
+        context = {}
+    kept = {k: v for k, v in held.config.items() if k != "configurable"}
+    return replace(
+        held,
+        config=kept if config is None else dict(config),
+        context=held.context if context is None else dict(context),
+    )
+
+
+def known_id(id_or_graph: str, graph_ids: Collection[str]) -> str:
+    """The id that a client means: an assistant's, or that of a graph's own assistant.
 
     Raises:
-        AssistantNotFound: an id nobody has.
-        UnknownGraph: a name no graph has.
+        UnknownGraph: it is neither an id nor the name of a served graph.
     """
-    if found := assistants.get(id_or_graph):
-        return found
-    for assistant in assistants.values():
-        if assistant.graph_id == id_or_graph:
-            return assistant
-    with suppress(ValueError):
-        uuid.UUID(id_or_graph)
-        raise AssistantNotFound
-    names = ", ".join(sorted(a.graph_id for a in assistants.values()))
+    if id_or_graph in graph_ids:
+        return system_id(id_or_graph)
+    if is_id(id_or_graph):
+        return id_or_graph.lower()
     raise UnknownGraph(
-        f"Invalid assistant: '{id_or_graph}'. Must be an assistant id or one of the graphs: {names}"
+        f"Invalid assistant: '{id_or_graph}'. Must be an assistant id or one of the graphs: "
+        + ", ".join(sorted(graph_ids))
     )
 
 
-def matches(
-    assistant: Assistant,
-    *,
-    metadata: Mapping[str, Any] | None,
-    graph_id: str | None,
-    name: str | None,
-) -> bool:
-    """Do the filters of a search admit it?"""
-    return (
-        all(assistant.metadata.get(k) == v for k, v in (metadata or {}).items())
-        and graph_id in (None, assistant.graph_id)
-        and (name or "").lower() in assistant.name.lower()
-    )
-
-
-async def schemas(source: GraphSource) -> dict[str, Any]:
-    """JSON schemas by name: input, output, state, config and context, each or None."""
-    async with source.read(NOBODY, access=READ) as graph:
-        makers = {
-            "input_schema": graph.get_input_jsonschema,
-            "output_schema": graph.get_output_jsonschema,
-            "state_schema": lambda: _state_schema(graph),
-            "config_schema": lambda: _config_schema(graph),
-            "context_schema": graph.get_context_jsonschema,
-        }
-        return {"graph_id": source.name, **{k: _attempted(m) for k, m in makers.items()}}
-
-
-def _attempted(make: Any) -> Any:
-    """A schema, or None where the graph's types have none."""
+def is_id(text: str) -> bool:
+    """Is it a UUID in its usual spelling?"""
     try:
-        return make()
-    except Exception:
-        return None
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
 
 
-def _state_schema(graph: Any) -> Any:
-    schema = getattr(getattr(graph, "builder", None), "state_schema", None)
-    if schema is None:
-        return graph.get_output_jsonschema()
-    return TypeAdapter(schema).json_schema()
+def check_served(graph_id: str, graph_ids: Collection[str]) -> None:
+    """Raises GraphNotFound."""
+    if graph_id not in graph_ids:
+        names = ", ".join(sorted(graph_ids))
+        raise GraphNotFound(f"Graph '{graph_id}' not found. Expected one of: {names}")
 
 
-def _config_schema(graph: Any) -> Any:
-    return graph.config_schema().model_json_schema()
+def with_defaults(request: RunRequest, assistant: Assistant) -> RunRequest:
+    """The request with all that it leaves to its assistant: this is what runs.
+
+    A key that the assistant has both in its context and in ``config.configurable`` takes the
+    value that the request gives it in either.
+    """
+    own, asked = assistant.config, request.config
+    configurable = dict(asked.get("configurable") or {})
+    given = {**configurable, **(request.context if _is_object(request.context) else {})}
+    context = _followed(assistant.context, given)
+    config = {
+        **own,
+        **asked,
+        "configurable": {**_followed(own.get("configurable") or {}, given), **configurable},
+        "metadata": {**(own.get("metadata") or {}), **(asked.get("metadata") or {})},
+        "tags": list(dict.fromkeys([*(own.get("tags") or ()), *(asked.get("tags") or ())])),
+    }
+    return replace(
+        request,
+        config={k: v for k, v in config.items() if k in asked or v not in ({}, [])},
+        context=_context(context, request.context),
+        metadata={**assistant.metadata, **config["metadata"], **request.metadata},
+    )
 
 
-async def drawing(source: GraphSource, xray: bool | int) -> dict[str, Any]:
-    """The drawable graph as ``{"nodes", "edges"}``."""
-    async with source.read(NOBODY, access=READ) as graph:
-        return (await graph.aget_graph(xray=xray)).to_json()
+def _followed(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: given.get(key, value) for key, value in own.items()}
+
+
+def _context(own: dict[str, Any], asked: Any) -> Any:
+    """An object is laid over the assistant's context, anything else stands for itself."""
+    if asked is None:
+        return own or None
+    return {**own, **asked} if _is_object(asked) else asked
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)

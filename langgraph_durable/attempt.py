@@ -6,13 +6,15 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
+from langgraph_durable import unowned
 from langgraph_durable.checkpointer import FencedSaver
 from langgraph_durable.ending import Ending, ended_by, failure
-from langgraph_durable.errors import LeaseLost, StoreUnavailable
+from langgraph_durable.errors import DurableError, LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.journal import Journal
 from langgraph_durable.execution import Execution
@@ -20,6 +22,7 @@ from langgraph_durable.graphs import GraphSource
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RunStatus
+from langgraph_durable.postgres import transaction
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.store.runs import Claim
 
@@ -27,6 +30,7 @@ _log = logging.getLogger(__name__)
 
 CANCEL_PATIENCE_SECONDS = 2.0
 CANCELS = 3
+OUTAGE_PAUSE_SECONDS = 1.0
 WATCH_SECONDS = 0.5
 
 
@@ -53,7 +57,7 @@ class Attempt:
         self._stopped: Stop | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
-        self._execution: Execution | None = None
+        self.place: GraphLoop | None = None
 
     @property
     def fruitful(self) -> bool:
@@ -70,8 +74,21 @@ class Attempt:
 
     async def run(self, place: GraphLoop) -> None:
         """Execute on a graph loop until the run has ended, was handed back or was lost."""
-        self._loop = asyncio.get_running_loop()
-        self._execution = Execution(
+        self._loop, self.place = asyncio.get_running_loop(), place
+        try:
+            await self._live(place)
+        except LeaseLost:
+            self._tell_lost("it belongs to another attempt")
+        except StoreUnavailable:
+            self._give_up("the database is away")
+        except Exception as error:
+            _log.exception("attempt of run %s broke", self.claim.run_id)
+            await self._end_by_force(place, error)
+        finally:
+            self._keeper.release(self._lease)
+
+    async def _live(self, place: GraphLoop) -> None:
+        execution = Execution(
             self.claim,
             self._source,
             place=place,
@@ -80,14 +97,16 @@ class Attempt:
             control=self.control,
             hook=self._hook,
         )
-        story = asyncio.create_task(self._execution.run(), name=f"run {self.claim.run_id}")
-        try:
-            await self._watch(story)
-            await self._last_word(self._execution, story)
-        except LeaseLost:
-            self._tell_lost("it belongs to another attempt")
-        finally:
-            self._keeper.release(self._lease)
+        story = asyncio.create_task(execution.run(), name=f"run {self.claim.run_id}")
+        await self._watch(story)
+        if self._stopped is Stop.LOST:
+            raise LeaseLost
+        if self._stopped is Stop.OUTAGE:
+            self._give_up("the lease ran out")
+        elif self._stopped is Stop.FAILED:
+            await self._end_by_force(place, self._journal.log.failure)
+        else:
+            await self._last_word(execution, story)
 
     async def _watch(self, story: asyncio.Task[Ending]) -> None:
         """Wait for the graph; cancel it when it must stop, again when it does not listen."""
@@ -111,18 +130,30 @@ class Attempt:
         return self._stopped is not None
 
     async def _last_word(self, execution: Execution, story: asyncio.Task[Ending]) -> None:
-        if self._stopped is Stop.LOST:
-            raise LeaseLost
-        if self._stopped is Stop.OUTAGE:
-            self._tell_lost("the lease ran out")
-            self._keeper.give_up(self._lease)
-            return
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_PATIENCE_SECONDS):
                 await execution.saver.in_flight.settled()
         ending = await self._ending(execution, story)
         execution.flush()
         await self._journal.write(ending.change(self._journal.log, self._journal.take()))
+
+    async def _end_by_force(self, place: GraphLoop, error: Exception | None) -> None:
+        """What the database refused, or what broke here, ends the run: its owner cannot."""
+        reason = failure(error or DurableError())
+        with suppress(StoreUnavailable):
+            async with transaction(place.pool) as conn:
+                await unowned.end_by_force(
+                    conn,
+                    self.claim.run_id,
+                    self.claim.thread_id,
+                    self.claim.attempt,
+                    status=RunStatus.ERROR,
+                    error=reason,
+                )
+
+    def _give_up(self, reason: str) -> None:
+        self._tell_lost(reason)
+        self._keeper.give_up(self._lease)
 
     async def _ending(self, execution: Execution, story: asyncio.Task[Ending]) -> Ending:
         error: BaseException = asyncio.CancelledError()
@@ -133,9 +164,13 @@ class Attempt:
             error = raised
         if isinstance(error, LeaseLost):
             raise error
-        if isinstance(error, (GraphDrained, StoreUnavailable)) or self._stopped is Stop.DRAIN:
+        if isinstance(error, StoreUnavailable):
+            return Ending.handed_back(pause=OUTAGE_PAUSE_SECONDS)
+        if isinstance(error, GraphDrained) or self._stopped is Stop.DRAIN:
             return Ending.handed_back()
         if self._stopped is Stop.CANCEL:
+            if undoes := await execution.rollback():
+                return Ending.rolled_back(undoes)
             return await self._settled(execution, RunStatus.INTERRUPTED, None)
         _log.info("run %s failed", self.claim.run_id, exc_info=error)
         return await self._settled(execution, RunStatus.ERROR, failure(error))
@@ -146,16 +181,14 @@ class Attempt:
         """An ending without the graph's own: what the checkpoints say decides the thread."""
         try:
             async with execution.open() as graph:
-                state = await graph.aget_state(execution.config(), subgraphs=error is not None)
+                state = await graph.aget_state(execution.config())
                 ending = ended_by(graph, state, status, error)
         except (LeaseLost, StoreUnavailable):
             raise
         except Exception:
             # A graph that cannot even be opened has no state to tell of.
             return Ending.without_state(status, error)
-        if error is not None and execution.answers:
-            return ending.repaired(execution.saver, state, set(execution.answers))
-        return ending
+        return replace(ending, retracts=execution.retraction())
 
     def _tell_lost(self, reason: str) -> None:
         _log.warning(

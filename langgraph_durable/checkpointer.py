@@ -50,7 +50,9 @@ class InFlight:
     async def settled(self) -> None:
         """Wait until everything handed over so far is durable or refused."""
         for future in list(self._futures):
-            await asyncio.wait([asyncio.wrap_future(future)])
+            waiting = asyncio.wrap_future(future)
+            await asyncio.wait([waiting])
+            waiting.exception()  # whoever awaits the write itself is told
 
 
 class FencedSaver(AsyncPostgresSaver):
@@ -162,6 +164,10 @@ class LockedSaver(FencedSaver):
         self._log = cast(Any, None)
         self._inputs = set()
         self._transaction = conn
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """LangGraph's own read: a broken transaction is not tried again."""
+        return await AsyncPostgresSaver.aget_tuple(self, config)
 
     async def _durable(self, change: Change) -> None:
         for statement, parameters in change.checkpoint_statements():

@@ -148,7 +148,7 @@ def _migrate(options: argparse.Namespace) -> int:
     launch = _launch(options, embedded=options.embedded)
     try:
         url = launch.embedded.start() if launch.embedded else None
-        applied = migrate(Database(launch.settings, "migrate", url=url))
+        applied = migrate(Database(launch.settings, "migrate", url=url), launch.config.store)
     finally:
         launch.stop()
     print("applied: " + ", ".join(map(str, applied)) if applied else "nothing to do")

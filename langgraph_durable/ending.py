@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.checkpoint.postgres.base import BasePostgresSaver
 from langgraph.types import StateSnapshot
 
 from langgraph_durable.eventlog.change import Change, RunLog, Statement
@@ -21,7 +20,9 @@ _SQL = statements("writer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A run's last word. ``status`` None hands the run back instead of ending it.
+    """A run's last word. ``status`` None hands the run back instead of ending it; ``undoes`` are
+    the statements of a rollback, which settle the thread themselves; ``retracts`` take back the
+    answers of a run that did not succeed. ``pause`` delays a handed-back run by seconds.
 
     ``values``, ``interrupts`` and ``output`` are JSON text; None leaves the thread's as they are.
     """
@@ -33,13 +34,19 @@ class Ending:
     interrupts: str | None = None
     questions: Sequence[Mapping[str, Any]] = ()
     error: Mapping[str, str] | None = None
-    repairs: Sequence[tuple[Any, ...]] = field(default=())
-    forgets: Sequence[tuple[str, str]] = field(default=())
+    pause: float = 0.0
+    retracts: Sequence[Statement] = field(default=())
+    undoes: Sequence[Statement] = field(default=())
 
     @classmethod
-    def handed_back(cls) -> Ending:
+    def handed_back(cls, *, pause: float = 0.0) -> Ending:
         """The run goes on elsewhere, without a strike."""
-        return cls(status=None)
+        return cls(status=None, pause=pause)
+
+    @classmethod
+    def rolled_back(cls, undoes: Sequence[Statement]) -> Ending:
+        """Stopped and undone: the thread is as it was before."""
+        return cls(status=RunStatus.INTERRUPTED, undoes=undoes)
 
     @classmethod
     def complete(cls, values: Any) -> Ending:
@@ -53,37 +60,21 @@ class Ending:
         settled = ThreadStatus.ERROR if error else ThreadStatus.IDLE
         return cls(status=status, thread_status=settled, error=error)
 
-    def repaired(self, saver: BasePostgresSaver, state: StateSnapshot, ids: set[str]) -> Ending:
-        """Take an answer back from every question in ``ids`` that is still asked.
-
-        A node that raised behind its ``interrupt()`` keeps the stored answer for ever: later
-        ones would be ignored.
-        """
-        rows: list[tuple[Any, ...]] = []
-        forgets: list[tuple[str, str]] = []
-        for thread_id, namespace, checkpoint_id, task_id in _poisoned(state, ids):
-            rows += saver._dump_writes(
-                thread_id, namespace, checkpoint_id, task_id, "", [("__resume__", [])]
-            )
-            if not namespace:
-                forgets.append((thread_id, checkpoint_id))
-        return replace(self, repairs=rows, forgets=forgets)
-
     def change(self, log: RunLog, change: Change) -> Change:
         """The attempt's last change, after the events that ``change`` already carries."""
         change.closing = change.urgent = True
         if self.status is None:
-            change.statements = [(_SQL["hand_back"], (log.run_id,))]
+            change.statements = [(_SQL["hand_back"], (self.pause, log.run_id))]
             return change
         change.events.append(log.event("end", end_data(self.status, self.error, self.questions)))
-        change.special_writes = list(self.repairs)
-        change.statements = [(_SQL["forget_resume"], f) for f in self.forgets]
-        change.statements += self._statements(log)
+        change.statements = [*self.retracts, *self._statements(log)]
         return change
 
     def _statements(self, log: RunLog) -> list[Statement]:
         error = encode(self.error) if self.error else None
         run = {"run_id": log.run_id, "status": self.status, "output": self.output, "error": error}
+        if self.undoes:
+            return [(_SQL["finish"], run), *self.undoes]
         thread = {
             "thread_id": log.thread_id,
             "status": self.thread_status,
@@ -123,22 +114,3 @@ def failure(error: BaseException) -> dict[str, str]:
     if type(error).__module__.partition(".")[0] in ("psycopg", "psycopg_pool"):
         return {"error": name, "message": "the database refused an operation"}
     return {"error": name, "message": str(error)}
-
-
-def _poisoned(state: StateSnapshot, ids: Collection[str]) -> list[tuple[str, str, str, str]]:
-    """(thread, namespace, checkpoint, task) of every task that still asks one of ``ids``."""
-    place = state.config["configurable"]
-    found = []
-    for task in state.tasks:
-        if isinstance(task.state, StateSnapshot):
-            found += _poisoned(task.state, ids)
-        if any(i.id in ids for i in task.interrupts):
-            found.append(
-                (
-                    place["thread_id"],
-                    place.get("checkpoint_ns", ""),
-                    place["checkpoint_id"],
-                    task.id,
-                )
-            )
-    return found

@@ -18,6 +18,10 @@ class InvalidRequest(DurableError):
     """The request cannot be executed as it stands."""
 
 
+class InvalidAssistantId(InvalidRequest):
+    """Invalid assistant ID: must be a UUID"""
+
+
 class ThreadNotFound(DurableError):
     """Thread or assistant not found."""
 
@@ -30,8 +34,20 @@ class AssistantNotFound(DurableError):
     """Thread or assistant not found."""
 
 
+class AssistantExists(DurableError):
+    """An assistant with this id already exists."""
+
+
+class AssistantProtected(DurableError):
+    """This assistant is its graph's own: it lives as long as the graph is served, and cannot be deleted."""
+
+
 class UnknownGraph(DurableError):
     """No graph of that name is served here."""
+
+
+class GraphNotFound(UnknownGraph):
+    """No graph of that name is served here for an assistant to use."""
 
 
 class CheckpointNotFound(DurableError):
@@ -56,6 +72,10 @@ class LeaseLost(DurableError):
 
 class StoreUnavailable(DurableError):
     """The database cannot be reached at the moment."""
+
+
+class OutcomeUnknown(StoreUnavailable):
+    """The database was lost while it committed: what was asked may have happened."""
 
 
 class ProjectError(DurableError):

@@ -49,8 +49,12 @@ def with_evidence(request: RunRequest, events: Sequence[Event]) -> RunRequest:
         return replace(
             request, command={**request.command, "update": _with_message(update or {}, message)}
         )
-    given = request.input if isinstance(request.input, Mapping) else {}
-    return replace(request, input=_with_message(given, message))
+    if request.input is None:
+        # A run that goes on where its thread stands must not become a new turn.
+        return replace(request, command={"update": _with_message({}, message)})
+    if not isinstance(request.input, Mapping):
+        return request
+    return replace(request, input=_with_message(request.input, message))
 
 
 def _with_message(update: Mapping[str, Any], message: dict[str, Any]) -> dict[str, Any]:

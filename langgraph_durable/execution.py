@@ -40,18 +40,23 @@ from langgraph_durable.request import (
     restored,
     run_config,
 )
-from langgraph_durable.rotation import rotation_statements
+from langgraph_durable.rotation import (
+    retraction_statements,
+    rollback_statements,
+    rotation_statements,
+)
 from langgraph_durable.serde import encode
 from langgraph_durable.snapshot import (
     Graph,
     Reading,
     at_checkpoint,
+    finished_tasks,
     message_ids,
     output_values,
     pending_tool_calls,
     read_head,
 )
-from langgraph_durable.store import checkpoints, events, threads
+from langgraph_durable.store import checkpoints, events, runs, threads
 from langgraph_durable.store.runs import Claim
 
 NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
@@ -80,8 +85,12 @@ class Execution:
         self._hook = hook
         self._request = restored(claim.request)
         self._thread = claim.checkpoint_thread_id
-        self._entry = claim.entry or NOTHING
+        self._known_entry = claim.entry
         self._recorder = Recorder(logged_modes(self._request))
+
+    @property
+    def _entry(self) -> dict[str, Any]:
+        return self._known_entry or NOTHING
 
     @property
     def answers(self) -> dict[str, Any] | None:
@@ -132,13 +141,29 @@ class Execution:
                 return ended_by(graph, found.state, RunStatus.ERROR, error)
             return ended_by(graph, found.state, RunStatus.SUCCESS, None)
 
+    async def rollback(self) -> list[Statement]:
+        """What undoes the run, when the person who stopped it wants that; else nothing."""
+        async with reading(self._place.pool) as conn:
+            if await runs.cancel_action(conn, self._claim.run_id) != "rollback":
+                return []
+        return rollback_statements(
+            run_id=self._claim.run_id,
+            thread_id=self._claim.thread_id,
+            checkpoint_thread_id=self._thread,
+            entry=self._known_entry,
+        )
+
+    def retraction(self) -> list[Statement]:
+        """What takes the run's answers back from questions that are still asked."""
+        return retraction_statements(self._thread, self._known_entry)
+
     # -- before the graph runs ---------------------------------------------------------------
 
     async def _begin(self, graph: Graph) -> Reading | None:
         """Note the entry or the recovery; read the head where the plan depends on it."""
         async with reading(self._place.pool) as conn:
             if self._claim.entry is None:
-                self._entry = await checkpoints.entry(conn, self._thread)
+                self._known_entry = await checkpoints.entry(conn, self._thread)
                 raise_id_floor(self._entry["greatest"])
             else:
                 raise_id_floor(await checkpoints.greatest(conn, self._thread))
@@ -165,7 +190,7 @@ class Execution:
         self._recorder = Recorder(
             logged_modes(self._request),
             marks=None if rotates else marks,
-            cached=[(t.id, t.name) for t in before.state.tasks if t.result is not None],
+            cached=finished_tasks(before.state),
             head_id=before.head.checkpoint_id,
         )
         return await self._read(graph) if rotates else before

@@ -118,11 +118,15 @@ class LeaseKeeper:
     def remaining(self, lease: Lease) -> float:
         """Seconds an attempt may go on: its lease, and the grace while the lock is not held."""
         now = time.monotonic()
-        left = lease.remaining(now)
-        if self._unlocked_since is not None and self._ready.is_set():
-            grace = self._settings.liveness_grace_seconds
-            left = min(left, self._unlocked_since + grace - now)
+        left, unlocked_since = lease.remaining(now), self._unlocked_since
+        if unlocked_since is not None and self._ready.is_set():
+            left = min(left, unlocked_since + self._settings.liveness_grace_seconds - now)
         return left
+
+    @property
+    def holds_lock(self) -> bool:
+        """Do others see this worker alive? Without that it must not start anything."""
+        return self._unlocked_since is None
 
     def _run(self) -> None:
         while not self._closing:
@@ -169,9 +173,11 @@ class LeaseKeeper:
         self._ready.set()
 
     def _unregister(self, conn: Connection[Row]) -> None:
+        with self._guard:
+            self._given_up.update(self._leases)
+        self._hand_back(conn)
         ids = {"worker_ids": [self._worker_id]}
         conn.execute(_WORKERS["forget_locks"], ids)
-        conn.execute(_WORKERS["expire_leases"], ids)
         conn.execute(_WORKERS["forget"], ids)
 
     def _beat(self, conn: Connection[Row]) -> None:
@@ -209,6 +215,7 @@ class LeaseKeeper:
             return
         keys = {"run_ids": [r for r, _ in given_up], "attempts": [a for _, a in given_up]}
         conn.execute(_RUNS["hand_back"], keys)
+        conn.execute("SELECT pg_notify('langgraph_durable', 'work')")
         with self._guard:
             self._given_up.difference_update(given_up)
         self._freed()

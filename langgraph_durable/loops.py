@@ -15,11 +15,12 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from langgraph.store.postgres import AsyncPostgresStore
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable.graphstore import SEARCHING, GraphStore
 from langgraph_durable.postgres import Database, Row
+from langgraph_durable.store_config import StoreConfig
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -32,15 +33,17 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 class GraphLoop:
     """An event loop in a thread, with the pool and the store its graphs use."""
 
-    def __init__(self, database: Database, pool_size: int) -> None:
+    def __init__(self, database: Database, pool_size: int, store: StoreConfig) -> None:
         self._database = database
+        self._store_config = store
         self._pool_size = pool_size
         self._ticked_at = time.monotonic()
         self._closing = False
         self._ready: Future[None] = Future()
         self.loop = asyncio.new_event_loop()
         self.pool: AsyncConnectionPool[AsyncConnection[Row]]
-        self.store: AsyncPostgresStore
+        self.store: GraphStore
+        self._store_pool: AsyncConnectionPool[AsyncConnection[Row]]
         self._thread = threading.Thread(target=self._serve, name="durable-graphs", daemon=True)
 
     def start(self) -> None:
@@ -78,7 +81,11 @@ class GraphLoop:
         try:
             self.pool = self._database.pool(self._pool_size)
             await self.pool.open()
-            self.store = AsyncPostgresStore(self.pool)
+            searching = self._database.tuned(SEARCHING)
+            self._store_pool = searching.pool(self._pool_size, least=0)
+            await self._store_pool.open()
+            config = self._store_config
+            self.store = GraphStore(self._store_pool, index=config.index, ttl=config.ttl)
         except BaseException as error:
             self._ready.set_exception(error)
             raise
@@ -91,6 +98,7 @@ class GraphLoop:
 
     async def _close(self) -> None:
         await self.pool.close(timeout=1.0)
+        await self._store_pool.close(timeout=1.0)
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -113,6 +121,11 @@ class _Placing(Generic[T]):
     def begun(self) -> bool:
         return self._free.locked()
 
+    def give_up(self, error: Exception) -> None:
+        """There is no loop to begin on."""
+        if self._free.acquire(blocking=False):
+            self.result.set_exception(error)
+
     async def begin_on(self, loop: GraphLoop) -> None:
         if not self._free.acquire(blocking=False):
             return
@@ -127,8 +140,11 @@ class _Placing(Generic[T]):
 class GraphLoops:
     """All loops of one process; ``most`` bounds how many there can be."""
 
-    def __init__(self, database: Database, *, pool_size: int, most: int) -> None:
+    def __init__(
+        self, database: Database, *, pool_size: int, most: int, store: StoreConfig
+    ) -> None:
         self._database = database
+        self._store = store
         self._pool_size = pool_size
         self._most = most
         self._loops: list[GraphLoop] = []
@@ -158,8 +174,12 @@ class GraphLoops:
     def _place(self, placing: _Placing[T], main: asyncio.AbstractEventLoop) -> None:
         if placing.begun or main.is_closed():
             return
-        loop = self.pick()
-        loop.run(placing.begin_on(loop))
+        try:
+            loop = self.pick()
+            loop.run(placing.begin_on(loop))
+        except Exception as error:
+            placing.give_up(error)
+            return
         main.call_later(STALLED_SECONDS * 1.25, self._place, placing, main)
 
     async def call(self, work: Work[T]) -> T:
@@ -171,7 +191,7 @@ class GraphLoops:
             loop.stop(timeout)
 
     def _add(self) -> GraphLoop:
-        loop = GraphLoop(self._database, self._pool_size)
+        loop = GraphLoop(self._database, self._pool_size, self._store)
         loop.start()
         self._loops.append(loop)
         return loop

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable.assistants import system_assistants
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
@@ -20,7 +21,7 @@ from langgraph_durable.postgres import Database, Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import threads
+from langgraph_durable.store import assistants, items, threads
 from langgraph_durable.store.migrations import migrate
 from langgraph_durable.worker import Worker
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 30.0
+Sweep = Callable[[AsyncConnection[Row]], Awaitable[int]]
 
 
 class Machinery:
@@ -58,7 +60,10 @@ class Machinery:
         )
         self.followers = Followers(self.pool, self.notifier.hears)
         self.loops = GraphLoops(
-            database, pool_size=settings.pool_size, most=max(settings.jobs_per_worker, 2)
+            database,
+            pool_size=settings.pool_size,
+            most=max(settings.jobs_per_worker, 2),
+            store=project.store,
         )
         self._embedded = embedded
         self._writer = Writer(
@@ -81,7 +86,11 @@ class Machinery:
             loops=self.loops,
             build_recovery_request=build_recovery_request,
         )
-        self._sweeper: asyncio.Task[None] | None = None
+        self._sweeps = {
+            threads.sweep_temporary: SWEEP_SECONDS,
+            items.sweep: project.store.sweep_minutes * 60,
+        }
+        self._sweepers: list[asyncio.Task[None]] = []
 
     @classmethod
     async def start(
@@ -98,7 +107,9 @@ class Machinery:
         url = await asyncio.to_thread(embedded.start) if embedded is not None else None
         database = Database(settings, worker_id, url=url)
         try:
-            await asyncio.to_thread(migrate, database)
+            await asyncio.to_thread(migrate, database, project.store)
+            own = system_assistants(project.graphs.values())
+            await asyncio.to_thread(assistants.install, database, own)
             found = cls(
                 project,
                 settings,
@@ -108,7 +119,11 @@ class Machinery:
                 embedded=embedded,
                 works=works,
             )
-            await found._start()
+            try:
+                await found._start()
+            except BaseException:
+                await found._abandon()
+                raise
         except BaseException:
             if embedded is not None:
                 await asyncio.to_thread(embedded.stop)
@@ -123,7 +138,17 @@ class Machinery:
             self._writer.start()
             await asyncio.to_thread(self._keeper.start)
             self._worker.start()
-            self._sweeper = asyncio.create_task(self._sweep(), name="durable-sweeper")
+            self._sweepers = [
+                asyncio.create_task(self._sweep(sweep, seconds), name="durable-sweeper")
+                for sweep, seconds in self._sweeps.items()
+            ]
+
+    async def _abandon(self) -> None:
+        """Leave nothing running behind a start that failed."""
+        await self.notifier.stop()
+        for part in (self._writer, self._keeper, self.loops):
+            await asyncio.to_thread(part.stop)
+        await self.pool.close(timeout=2.0)
 
     def wake_worker(self) -> None:
         """There may be work."""
@@ -142,9 +167,10 @@ class Machinery:
         """The reverse of the start; work in hand is finished or handed back first."""
         if self._works:
             await self._worker.drained(grace_seconds)
-            if self._sweeper is not None:
-                self._sweeper.cancel()
-                await asyncio.wait([self._sweeper])
+            for sweeper in self._sweepers:
+                sweeper.cancel()
+            if self._sweepers:
+                await asyncio.wait(self._sweepers)
             await asyncio.to_thread(self._writer.stop)
             await asyncio.to_thread(self._keeper.stop)
         await self.notifier.stop()
@@ -160,10 +186,20 @@ class Machinery:
         self.followers.wake_all()
         self._worker.wake()
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, sweep: Sweep, seconds: float) -> None:
         while True:
-            with suppress(StoreUnavailable):
-                async with transaction(self.pool) as conn:
-                    if swept := await threads.sweep_temporary(conn):
-                        _log.debug("%d temporary threads swept", swept)
-            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                while await self._swept(sweep):
+                    pass
+            except StoreUnavailable:
+                pass
+            except Exception:
+                _log.exception("a sweep failed and is tried again: %s", sweep.__module__)
+            await asyncio.sleep(seconds)
+
+    async def _swept(self, sweep: Sweep) -> int:
+        async with transaction(self.pool) as conn:
+            swept = await sweep(conn)
+        if swept:
+            _log.debug("%d swept: %s", swept, sweep.__module__)
+        return swept

@@ -60,6 +60,8 @@ class RunRequest:
     ``assistant`` is a graph name or an assistant id. ``thread_id`` None asks for a temporary
     thread. ``input`` None without ``command`` continues from the thread's state.
     ``command`` has the keys ``resume``, ``update``, ``goto``.
+    ``multitask`` says what happens to runs that wait or run on the thread: enqueue (behind them),
+    reject (this one), interrupt or rollback (those). ``after_seconds`` delays the start.
     ``durability`` is sync, async or exit. ``door`` names the protocol that created the run and
     ``door_data`` is that door's own JSON, stored and never read by the engine.
     """
@@ -86,6 +88,7 @@ class RunRequest:
     door_data: Mapping[str, Any] = field(default_factory=dict)
     thread_metadata: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    after_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,7 @@ class Run:
     now (``<id>::attempt-N`` after an EVENT_LOG rotation). ``request`` is the stored
     :class:`RunRequest` as a dict. ``output`` is JSON text: the last values, with
     ``__interrupt__`` when the graph waits for a person. ``error`` is ``{"error", "message"}``.
+    ``hidden`` runs were rolled back: gone for their thread.
     """
 
     run_id: str
@@ -112,6 +116,7 @@ class Run:
     metadata: dict[str, Any]
     request: dict[str, Any]
     cancel_action: str | None
+    hidden: bool = False
     next_seq: int
     output: str | None
     error: dict[str, str] | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -14,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from langgraph_durable.credentials import Credentials
-from langgraph_durable.errors import DurableError, StoreUnavailable
+from langgraph_durable.errors import DurableError, OutcomeUnknown, StoreUnavailable
 from langgraph_durable.settings import Settings
 
 UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
@@ -33,7 +34,14 @@ class Database:
         self._settings = settings
         self._credentials = Credentials()
         self._url = url
+        self._session: Mapping[str, str] = {}
         self.application_name = f"langgraph-durable {worker_id}"
+
+    def tuned(self, session: Mapping[str, str]) -> Database:
+        """The same database, for connections with these session parameters as well."""
+        other = copy.copy(self)
+        other._session = {**self._session, **session}
+        return other
 
     def conninfo(self, *, direct: bool = False) -> str:
         """The connection string of this moment: a password may have expired since the last.
@@ -68,6 +76,7 @@ class Database:
         }
         if self._settings.prepare_statements:
             options["plan_cache_mode"] = "force_generic_plan"
+        options |= self._session
         return " ".join(f"-c {name}={value}" for name, value in options.items())
 
     @property
@@ -119,7 +128,7 @@ class Database:
             return False
         return self._credentials.renew((connection.password or b"").decode())
 
-    def pool(self, size: int) -> AsyncConnectionPool[AsyncConnection[Row]]:
+    def pool(self, size: int, *, least: int = 1) -> AsyncConnectionPool[AsyncConnection[Row]]:
         """A pool for one event loop, not yet open; broken connections are replaced on use."""
         database = self
 
@@ -131,7 +140,7 @@ class Database:
         return AsyncConnectionPool(
             "",
             connection_class=Connecting,
-            min_size=1,
+            min_size=least,
             max_size=size,
             timeout=10,
             reconnect_timeout=2,  # then at the next use: its pauses double, ours must stay short
@@ -162,11 +171,16 @@ async def transaction(
     """One transaction on a pooled connection.
 
     Raises:
-        StoreUnavailable: the database cannot be reached.
+        StoreUnavailable: the database cannot be reached, nothing was written.
+        OutcomeUnknown: it was lost between a commit and its confirmation.
     """
-    with reaching():
+    committing = False
+    try:
         async with pool.connection() as conn, conn.transaction():
             yield conn
+            committing = True
+    except UNAVAILABLE as error:
+        raise (OutcomeUnknown if committing else StoreUnavailable) from error
 
 
 @asynccontextmanager

@@ -8,26 +8,33 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph_durable.errors import DurableError, ProjectError
 from langgraph_durable.graphs import GraphSource, graph_source, recovery_problem
 from langgraph_durable.project_config import ProjectConfig, read_config
 from langgraph_durable.settings import Settings
+from langgraph_durable.store_config import StoreConfig
 
 __all__ = ["GraphSource", "Project", "ProjectConfig", "load_project", "read_config"]
 
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langgraph.store.postgres.base import PostgresIndexConfig
+
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """The served graphs by name."""
+    """The served graphs by name, and how the store they share works."""
 
     graphs: Mapping[str, GraphSource]
+    store: StoreConfig = field(default_factory=StoreConfig)
 
     @classmethod
     def from_graph(cls, graph: Any, name: str = "agent") -> Project:
@@ -36,7 +43,10 @@ class Project:
         Raises ProjectError naming everything that is no graph.
         """
         named = graph if isinstance(graph, Mapping) else {name: graph}
-        return cls(graphs=_collected({n: _maker(n, found) for n, found in named.items()}))
+        problems: list[str] = []
+        graphs = _made({n: _maker(n, found) for n, found in named.items()}, "graphs", problems)
+        _raise(problems)
+        return cls(graphs=graphs)
 
     def check(self, settings: Settings, *, hooked: bool = False) -> None:
         """Raise ProjectError when a graph cannot recover as ``settings`` ask.
@@ -46,8 +56,7 @@ class Project:
         problems = [recovery_problem(s, settings, hooked=hooked) for s in self.graphs.values()]
         unknown = sorted(settings.recovery_by_graph.keys() - self.graphs.keys())
         problems += [f"recovery_by_graph: no graph is called {name!r}" for name in unknown]
-        if found := [problem for problem in problems if problem]:
-            raise ProjectError("\n".join(found))
+        _raise([problem for problem in problems if problem])
 
 
 def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Project:
@@ -63,7 +72,11 @@ def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Proje
     for path in reversed(config.paths):
         if str(path) not in sys.path:
             sys.path.insert(0, str(path))
-    return Project(graphs=_collected({name: _importer(config, name) for name in config.graphs}))
+    problems: list[str] = []
+    graphs = _made({name: _importer(config, name) for name in config.graphs}, "graphs", problems)
+    index = _index(config, problems)
+    _raise(problems)
+    return Project(graphs=graphs, store=replace(config.store, index=index))
 
 
 def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:
@@ -81,20 +94,48 @@ def _maker(name: str, found: Any) -> Callable[[], GraphSource]:
     return lambda: graph_source(name, found)
 
 
-def _collected(makers: Mapping[str, Callable[[], GraphSource]]) -> Mapping[str, GraphSource]:
-    """Every source; what the makers raise becomes one ProjectError."""
-    sources, problems = {}, []
+def _index(config: ProjectConfig, problems: list[str]) -> PostgresIndexConfig | None:
+    """The store's index with what makes its embeddings."""
+    if (index := config.store.index) is None:
+        return None
+    made = _made(
+        {"embed": lambda: _embeddings(config, str(index["embed"]))}, "store.index", problems
+    )
+    return {**index, "embed": made["embed"]} if made else None
+
+
+def _embeddings(config: ProjectConfig, where: str) -> Embeddings:
+    """From ``provider:model``, ``./file.py:name`` or ``package.module:name``."""
+    from langgraph.store.base import ensure_embeddings
+
+    module = where.partition(":")[0]
+    if "/" not in module and "." not in module:
+        return ensure_embeddings(where)
+    found = _find(where, config.folder, config.paths)
+    if not callable(found) and not hasattr(found, "embed_documents"):
+        raise ProjectError(f"{where} is no function from texts to vectors")
+    return ensure_embeddings(found)
+
+
+def _made(
+    makers: Mapping[str, Callable[[], T]], where: str, problems: list[str]
+) -> Mapping[str, T]:
+    """What every maker gives, by name; what they raise goes to ``problems``."""
+    made = {}
     for name, make in makers.items():
         try:
-            sources[name] = make()
+            made[name] = make()
         except DurableError as error:
-            problems.append(f"graphs.{name}: {error.message}")
+            problems.append(f"{where}.{name}: {error.message}")
         except (Exception, SystemExit) as error:
-            _log.debug("graphs.%s", name, exc_info=True)
-            problems.append(f"graphs.{name}: {type(error).__name__}: {error}")
+            _log.debug("%s.%s", where, name, exc_info=True)
+            problems.append(f"{where}.{name}: {type(error).__name__}: {error}")
+    return MappingProxyType(made)
+
+
+def _raise(problems: list[str]) -> None:
     if problems:
         raise ProjectError("\n".join(problems))
-    return MappingProxyType(sources)
 
 
 def _find(where: str, folder: Path, roots: tuple[Path, ...]) -> Any:

@@ -13,6 +13,7 @@ from langgraph_durable import env_file
 from langgraph_durable.errors import ProjectError
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.settings import strategy
+from langgraph_durable.store_config import StoreConfig, read_store, unknown_keys
 
 _BUILD = "only used to build images; ignored"
 _NOTICES = {
@@ -28,13 +29,12 @@ _NOTICES = {
     "keep_pkg_tools": _BUILD,
     "_INTERNAL_docker_tag": _BUILD,
     "checkpointer": "the server's own Postgres checkpointer is used instead",
-    "store": "not supported yet; ignored",
     "webhooks": "not supported yet; ignored",
     "encryption": "not supported; data is stored as it is",
     "priority": "not supported yet; ignored",
     "ui": "not supported; ignored",
 }
-_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "$schema")
+_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "store", "$schema")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,7 @@ class ProjectConfig:
     env: Mapping[str, str] = field(repr=False)
     recovery: Mapping[str, RecoveryStrategy]
     mount_prefix: str | None
+    store: StoreConfig
     notices: tuple[str, ...]
 
 
@@ -65,6 +66,7 @@ def read_config(path: Path) -> ProjectConfig:
         env=_env(raw.get("env", {}), folder, problems),
         recovery=_recovery(raw, problems),
         mount_prefix=_mount_prefix(raw.get("http"), problems),
+        store=read_store(raw.get("store"), problems),
         notices=tuple(_notices(raw)),
     )
     if raw.get("auth"):
@@ -165,6 +167,7 @@ def _notices(raw: dict[str, Any]) -> list[str]:
     http = raw.get("http")
     if isinstance(http, dict) and (rest := sorted(http.keys() - {"mount_prefix"})):
         notices.append(f"http: {', '.join(rest)}: not supported yet; ignored")
+    notices += [f"store.{key}: unknown; ignored" for key in unknown_keys(raw.get("store"))]
     listed = raw.get("dependencies")
     packages = [d for d in listed if not str(d).startswith(".")] if isinstance(listed, list) else []
     if packages:

@@ -45,7 +45,7 @@ class Recorder:
     """One attempt's stream. ``asked`` are the modes the client wants to read.
 
     ``marks`` is what earlier attempts logged; None in a run's first attempt. ``cached`` lists the
-    finished tasks of the step that is entered again, as (task id, node name) in task order.
+    finished tasks of the step that is entered again, as (namespace, task id, node) in task order.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class Recorder:
         asked: Collection[str],
         *,
         marks: Marks | None = None,
-        cached: Iterable[tuple[str, str]] = (),
+        cached: Iterable[tuple[tuple[str, ...], str, str]] = (),
         head_id: str | None = None,
     ) -> None:
         self._asked = frozenset(asked)
         self._logged = _LOGGED_ALWAYS | self._asked
         self._marks = marks
-        self._cached: dict[str, deque[str]] = {}
-        for task_id, name in cached:
-            self._cached.setdefault(name, deque()).append(task_id)
+        self._cached: dict[tuple[tuple[str, ...], str], deque[str]] = {}
+        for namespace, task_id, node in cached:
+            self._cached.setdefault((namespace, node), deque()).append(task_id)
         self._head_id = head_id
         self._held = _Held()
         self._dropping = False
@@ -127,19 +127,21 @@ class Recorder:
             if mode not in self._logged:
                 continue
             if mode == "updates":
-                part = self._update(name, payload, task_id)
+                part = self._update(name, payload, task_id, held.namespace)
             else:
                 part = self._values(name, payload, checkpoint_id, held.namespace)
             if part is not None:
                 yield part
 
-    def _update(self, name: str, payload: Any, task_id: str | None) -> Part | None:
+    def _update(
+        self, name: str, payload: Any, task_id: str | None, namespace: tuple[str, ...]
+    ) -> Part | None:
         questions = payload.get(INTERRUPT) if isinstance(payload, dict) else None
         if questions is not None:
             return None if self._asked_before(questions) else Part(name, encode(payload), task_id)
         if self._marks is not None and _is_cached(payload):
             payload = {k: v for k, v in payload.items() if k != "__metadata__"}
-            task_id = self._cached_task(payload)
+            task_id = self._cached_task(namespace, payload)
             if task_id in self._marks.results:
                 return None
         return Part(name, encode(payload), task_id)
@@ -162,9 +164,9 @@ class Recorder:
         ids = [getattr(q, "id", None) for q in questions]
         return bool(ids) and self._marks is not None and set(ids) <= self._marks.questions
 
-    def _cached_task(self, payload: Mapping[str, Any]) -> str | None:
+    def _cached_task(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> str | None:
         for node in payload:
-            if waiting := self._cached.get(node):
+            if waiting := self._cached.get((namespace, node)):
                 return waiting.popleft()
         return None
 

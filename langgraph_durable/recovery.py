@@ -57,7 +57,8 @@ class Head:
     """The newest checkpoint as the checkpointer shows it.
 
     ``run_id`` is the run that wrote it, ``null_writes`` counts the writes outside any task,
-    ``last_nodes`` are the nodes that ran in the step that led to it.
+    ``last_nodes`` are the nodes that ran in the step that led to it. ``forked``: it only copies
+    the checkpoint that the run was asked to start from.
     """
 
     checkpoint_id: str | None = None
@@ -67,6 +68,7 @@ class Head:
     questions: Collection[str] = ()
     null_writes: int = 0
     last_nodes: Collection[str] = ()
+    forked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,7 @@ def _answer(wish: Wish, head: Head, *, edit: bool, first: bool) -> Plan | None:
         return Plan(act=Act.COMMAND, resume=left, edit=edit, fork=wish.fork)
     if not head.tasks:
         return Plan(act=Act.COMPLETE)
-    if not wish.answers and not head.questions and first:
+    if not wish.answers and not head.questions and (first or edit):
         act = Act.COMMAND if edit else Act.CONTINUE
         return Plan(act=act, edit=edit, fork=wish.fork)
     if first:
@@ -133,7 +135,11 @@ def _pending(wish: Wish, head: Head, *, mine: bool) -> Plan:
         return Plan(act=Act.FAILED, error=broken.error)
     if head.questions and all(t.finished or t.asks for t in head.tasks):
         return Plan(act=Act.INTERRUPTED)
-    if mine and (_meets(head.next, wish.before) or _meets(head.last_nodes, wish.after)):
+    if (
+        mine
+        and not head.forked
+        and (_meets(head.next, wish.before) or _meets(head.last_nodes, wish.after))
+    ):
         return Plan(act=Act.INTERRUPTED)
     return Plan(act=Act.CONTINUE)
 

@@ -30,6 +30,12 @@ def restored(data: Mapping[str, Any]) -> RunRequest:
     return RunRequest(**{k: v for k, v in data.items() if k in _FIELDS})
 
 
+def client_configurable(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a client may configure: neither the server's own keys nor LangGraph's private ones."""
+    given = config.get("configurable") or {}
+    return {k: v for k, v in given.items() if k not in RESERVED and not k.startswith("__")}
+
+
 def run_config(
     request: RunRequest,
     *,
@@ -45,7 +51,7 @@ def run_config(
     Request headers travel under a ``__`` key, which never reaches checkpoint metadata.
     """
     given = dict(request.config)
-    configurable = {k: v for k, v in (given.get("configurable") or {}).items() if k not in RESERVED}
+    configurable = client_configurable(given)
     ids = {"run_id": run_id, "graph_id": graph_id, "assistant_id": assistant_id}
     config: RunnableConfig = {
         "configurable": {

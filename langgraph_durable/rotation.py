@@ -1,4 +1,4 @@
-"""EVENT_LOG's rotation: a new checkpoint thread that starts where the crashed run began."""
+"""Back to where a run began: on a new checkpoint thread (EVENT_LOG), or on the same (rollback)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,50 @@ from langgraph_durable.serde import encode
 from langgraph_durable.sql import statements
 
 _CHECKPOINTS = statements("checkpoints")
+_RUNS = statements("runs")
 _THREADS = statements("threads")
+
+
+def rollback_statements(
+    *,
+    run_id: str,
+    thread_id: str,
+    checkpoint_thread_id: str,
+    entry: Mapping[str, Any] | None,
+) -> list[Statement]:
+    """Undo a run on its checkpoint thread, hide it, and settle its thread as it was before.
+
+    ``entry`` None: the run never touched the thread.
+    """
+    undone: list[Statement] = []
+    if entry is not None:
+        place = {
+            "thread_id": checkpoint_thread_id,
+            "greatest": entry["greatest"],
+            "pending": encode(entry["pending"]),
+        }
+        steps = ("roll_back_writes", "roll_back_checkpoints", "restore_writes")
+        undone = [(_CHECKPOINTS[step], place) for step in steps]
+    ids = {"run_id": run_id, "thread_id": thread_id}
+    return [*undone, (_RUNS["hide"], ids), (_THREADS["settle_rolled_back"], ids)]
+
+
+def retraction_statements(
+    checkpoint_thread_id: str, entry: Mapping[str, Any] | None
+) -> list[Statement]:
+    """Put the answers on the checkpoints a run began on back to what they were then.
+
+    A node that raised, or was cancelled, behind its ``interrupt()`` keeps the stored answer for
+    ever: LangGraph would give it to the question again and ignore every later one.
+    """
+    if entry is None or entry["greatest"] is None:
+        return []
+    place = {
+        "thread_id": checkpoint_thread_id,
+        "greatest": entry["greatest"],
+        "pending": encode(entry["pending"]),
+    }
+    return [(_CHECKPOINTS[step], place) for step in ("retract_answers", "restore_answers")]
 
 
 def rotation_statements(

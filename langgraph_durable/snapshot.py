@@ -61,7 +61,7 @@ async def read_head(
         state = await graph.aget_state(config)
         head = _head(found, state, ())
         return Reading(head=head, state=state)
-    state = await graph.aget_state(config)
+    state = await graph.aget_state(config, subgraphs=True)
     return Reading(head=_head(found, state, await _last_nodes(saver, found)), state=state)
 
 
@@ -91,6 +91,7 @@ def _head(found: CheckpointTuple | None, state: StateSnapshot, last: Sequence[st
         questions={i.id for i in state.interrupts},
         null_writes=sum(1 for w in found.pending_writes or () if w[0] == NULL_TASK),
         last_nodes=last,
+        forked=found.metadata.get("source") == "fork",
     )
 
 
@@ -134,6 +135,19 @@ def message_ids(values: Any) -> set[str]:
 def _messages(values: Any) -> list[Any]:
     found = values.get("messages") if isinstance(values, dict) else None
     return found if isinstance(found, list) else []
+
+
+def finished_tasks(
+    state: StateSnapshot, namespace: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], str, str]]:
+    """(namespace, task id, node) of every finished task of the newest step, subgraphs included."""
+    found = []
+    for task in state.tasks:
+        if task.result is not None:
+            found.append((namespace, task.id, task.name))
+        elif isinstance(task.state, StateSnapshot):
+            found += finished_tasks(task.state, (*namespace, f"{task.name}:{task.id}"))
+    return found
 
 
 def pending_tool_calls(values: Any) -> list[str]:

@@ -8,19 +8,20 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from langgraph_durable.answers import bind
+from langgraph_durable.assistants import with_defaults
 from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadNotFound
 from langgraph_durable.model import (
     Assistant,
     RecoveryStrategy,
     RunRequest,
     RunStatus,
-    ThreadStatus,
 )
 from langgraph_durable.postgres import Row
 from langgraph_durable.request import answers, stored
 from langgraph_durable.serde import clean, decode, encode
 from langgraph_durable.store import runs, threads
 from langgraph_durable.threadstate import check_checkpoint
+from langgraph_durable.unowned import end_waiting
 
 
 async def submit(
@@ -32,14 +33,14 @@ async def submit(
     strategy: RecoveryStrategy,
 ) -> None:
     """Thread, run, first event and notification, in the caller's transaction."""
+    request = with_defaults(request, assistant)
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
     thread = await _locked_thread(conn, request)
-    if request.multitask == "reject" and await runs.open_of_thread(conn, thread["thread_id"]):
-        raise ThreadBusy
+    thread = await _made_room(conn, request, thread)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
     ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
-    metadata = {**assistant.metadata, **request.metadata, **ids}
+    metadata = {**request.metadata, **ids}
     ticket = await threads.take_ticket(
         conn,
         thread,
@@ -62,6 +63,7 @@ async def submit(
             "metadata": metadata,
             "request": encode(stored(request)),
             "answer": _bound(request, thread),
+            "after_seconds": request.after_seconds,
         },
     )
     await runs.announce_work(conn)
@@ -95,19 +97,22 @@ def _public_config(request: RunRequest) -> Any:
     return clean(dict(request.config))
 
 
-async def end_waiting(conn: AsyncConnection[Row], thread: Row, run: Row) -> None:
-    """End a run that waits for a worker, under both locks."""
-    run_id = str(run["run_id"])
-    await runs.end_unowned(
-        conn, run, status=RunStatus.INTERRUPTED, error=None, crashes=run["crashes"]
-    )
-    started = thread["active_run_id"] is not None and str(thread["active_run_id"]) == run_id
-    asks = decode(thread["interrupts"]) != {}
-    await threads.settle(
-        conn,
-        thread["thread_id"],
-        run_id=run_id,
-        status=ThreadStatus.INTERRUPTED if started or asks else ThreadStatus.IDLE,
-        error=None,
-    )
-    await runs.announce_end(conn, run_id)
+async def _made_room(conn: AsyncConnection[Row], request: RunRequest, thread: Row) -> Row:
+    """Treat the runs that wait or run on the thread as the request asks; the thread behind it."""
+    if request.multitask == "enqueue":
+        return thread
+    open_runs = await runs.open_of_thread(conn, thread["thread_id"])
+    if open_runs and request.multitask == "reject":
+        raise ThreadBusy
+    for run in open_runs:
+        await stop(conn, thread, run, action=request.multitask)
+    return await threads.lock(conn, thread["thread_id"]) if open_runs else thread
+
+
+async def stop(conn: AsyncConnection[Row], thread: Row, run: Row, *, action: str) -> None:
+    """Stop a run under both locks: at once when nobody executes it, else by its owner."""
+    if run["status"] == RunStatus.RUNNING:
+        await runs.request_cancel(conn, str(run["run_id"]), action)
+        await runs.announce_cancel(conn, str(run["run_id"]))
+    else:
+        await end_waiting(conn, thread, run, action=action)

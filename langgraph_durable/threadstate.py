@@ -17,6 +17,7 @@ from langgraph_durable.graphs import GraphSource
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import Thread, ThreadStatus
 from langgraph_durable.postgres import reaching, transaction
+from langgraph_durable.request import client_configurable
 from langgraph_durable.serde import encode
 from langgraph_durable.snapshot import Graph, at_checkpoint, output_values, questions_by_task
 from langgraph_durable.store import checkpoints, runs, threads
@@ -27,7 +28,7 @@ UPDATE = "threads.update"
 
 def _config(thread: Thread) -> RunnableConfig:
     configurable = {
-        **(thread.config.get("configurable") or {}),  # of its last run: factories may need it
+        **client_configurable(thread.config),  # of its last run: factories may need it
         "thread_id": thread.checkpoint_thread_id,
         "conversation_id": thread.thread_id,
         "checkpoint_ns": "",

@@ -6,27 +6,30 @@ import asyncio
 import logging
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable import unowned
 from langgraph_durable.attempt import Attempt
-from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.errors import LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.loops import GraphLoops
-from langgraph_durable.model import RunStatus, ThreadStatus
+from langgraph_durable.model import RunStatus
 from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import runs, threads
+from langgraph_durable.store import runs
 
 _log = logging.getLogger(__name__)
 
 HAND_BACK_SECONDS = 3.0
 END_ABANDONED_SECONDS = 0.25
+DEAF_SECONDS = 10.0
 
 
 class Worker:
@@ -52,8 +55,9 @@ class Worker:
         self._keeper = keeper
         self._loops = loops
         self._hook = build_recovery_request
-        self._attempts: dict[str, Attempt] = {}
-        self._alone: Attempt | None = None
+        self._attempts: set[Attempt] = set()
+        self._unsure = False
+        self._forcing: asyncio.Task[None] | None = None
         self._draining = False
         self._ended_abandoned_at = 0.0
         self._wake = asyncio.Event()
@@ -76,14 +80,34 @@ class Worker:
 
     def cancel(self, run_id: str) -> None:
         """A person wants this run stopped; somebody else's run is somebody else's."""
-        if attempt := self._attempts.get(run_id):
-            attempt.stop(Stop.CANCEL)
+        for attempt in self._attempts:
+            if attempt.claim.run_id == run_id:
+                attempt.stop(Stop.CANCEL)
+                self._main.call_later(DEAF_SECONDS, self._cancel_by_force, attempt)
+
+    def _cancel_by_force(self, attempt: Attempt) -> None:
+        """A node that blocks its loop hears no cancel: its run ends all the same."""
+        if attempt in self._attempts and attempt.place is not None and attempt.place.stalled:
+            self._forcing = asyncio.create_task(self._end_cancelled(attempt.claim))
+
+    async def _end_cancelled(self, claim: runs.Claim) -> None:
+        with suppress(StoreUnavailable):
+            async with transaction(self._pool) as conn:
+                await unowned.end_by_force(
+                    conn,
+                    claim.run_id,
+                    claim.thread_id,
+                    claim.attempt,
+                    status=RunStatus.INTERRUPTED,
+                    error=None,
+                    action=await runs.cancel_action(conn, claim.run_id),
+                )
 
     def begin_drain(self) -> None:
         """Claim nothing more; ask every graph to stop behind the step it is in."""
         self._draining = True
         self._wake.set()
-        for attempt in self._attempts.values():
+        for attempt in self._attempts:
             attempt.control.request_drain()
 
     async def drained(self, grace_seconds: float) -> None:
@@ -96,7 +120,7 @@ class Worker:
                     await self._idle.wait()
                     return
             except TimeoutError:
-                for attempt in self._attempts.values():
+                for attempt in self._attempts:
                     attempt.stop(Stop.DRAIN)
 
     async def _claim_forever(self) -> None:
@@ -120,15 +144,16 @@ class Worker:
             return
 
     async def _claim(self) -> bool:
-        """Take what there is; False when there is nothing or no slot."""
+        """Take what there is; False when there is nothing, no slot, or no sign of life to give."""
+        await self._end_abandoned()
         slots = self._settings.jobs_per_worker - len(self._attempts)
-        if slots <= 0 or (self._alone is not None and not self._alone.fruitful):
+        if slots <= 0 or self._must_be_alone() or not self._keeper.holds_lock:
             return False
         idle = not self._attempts
         async with transaction(self._pool) as conn:
-            if time.monotonic() - self._ended_abandoned_at > END_ABANDONED_SECONDS:
-                self._ended_abandoned_at = time.monotonic()
-                await self._end_abandoned(conn)
+            if self._unsure:
+                await runs.disown(conn, self._worker_id, [a.claim for a in self._attempts])
+            self._unsure = True
             claims = await runs.claim(
                 conn,
                 worker_id=self._worker_id,
@@ -138,26 +163,21 @@ class Worker:
                 max_attempts=self._settings.max_attempts,
                 lease_seconds=self._settings.lease_seconds,
             )
+        self._unsure = False
         for claim in claims:
             self._execute(claim)
         return bool(claims)
 
-    async def _end_abandoned(self, conn: AsyncConnection[Row]) -> None:
-        for row in await runs.abandoned_for_good(conn, self._settings.max_attempts):
-            if row["cancel_action"]:
-                status, error, crashes = RunStatus.INTERRUPTED, None, row["crashes"]
-            else:
-                status, crashes = RunStatus.ERROR, row["crashes"] + 1
-                error = _too_many(crashes)
-            await runs.end_unowned(conn, row, status=status, error=error, crashes=crashes)
-            await threads.settle(
-                conn,
-                row["thread_id"],
-                run_id=str(row["run_id"]),
-                status=ThreadStatus.ERROR if error else ThreadStatus.INTERRUPTED,
-                error=error,
-            )
-            await runs.announce_end(conn, str(row["run_id"]))
+    def _must_be_alone(self) -> bool:
+        """A run on its last strike shares its worker with nobody until it gets somewhere."""
+        last = self._settings.max_attempts - 1
+        return any(0 < last <= a.claim.crashes and not a.fruitful for a in self._attempts)
+
+    async def _end_abandoned(self) -> None:
+        if time.monotonic() - self._ended_abandoned_at > END_ABANDONED_SECONDS:
+            self._ended_abandoned_at = time.monotonic()
+            async with transaction(self._pool) as conn:
+                await unowned.end_abandoned(conn, self._settings.max_attempts)
 
     def _execute(self, claim: runs.Claim) -> None:
         holder: list[Attempt] = []
@@ -173,39 +193,28 @@ class Worker:
             thread_id=claim.thread_id,
             next_seq=claim.next_seq,
             write=self._writer.put,
-            on_lost=lambda error: stop(Stop.LOST),
+            on_lost=lambda error: stop(Stop.LOST if isinstance(error, LeaseLost) else Stop.FAILED),
         )
         source = self._project.graphs[claim.graph_id]
         attempt = Attempt(claim, source, lease=lease, keeper=self._keeper, log=log, hook=self._hook)
         holder.append(attempt)
-        self._attempts[claim.run_id] = attempt
-        if self._draining:
-            attempt.control.request_drain()
-        if 0 < self._settings.max_attempts - 1 <= claim.crashes:
-            self._alone = attempt
+        self._attempts.add(attempt)
         self._idle.clear()
         self._keeper.hold(lease)
+        if self._draining:
+            attempt.control.request_drain()
         future = self._loops.start_on_a_live_loop(attempt.run)
-        future.add_done_callback(lambda done: self._ended_threadsafe(attempt, done))
+        future.add_done_callback(lambda done: self._ended_threadsafe(attempt, lease, done))
 
-    def _ended_threadsafe(self, attempt: Attempt, done: Future[None]) -> None:
+    def _ended_threadsafe(self, attempt: Attempt, lease: Lease, done: Future[None]) -> None:
         if not self._main.is_closed():
-            self._main.call_soon_threadsafe(self._ended, attempt, done)
+            self._main.call_soon_threadsafe(self._ended, attempt, lease, done)
 
-    def _ended(self, attempt: Attempt, done: Future[None]) -> None:
+    def _ended(self, attempt: Attempt, lease: Lease, done: Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()):
-            _log.error("attempt of run %s broke", attempt.claim.run_id, exc_info=error)
-        if self._attempts.get(attempt.claim.run_id) is attempt:
-            del self._attempts[attempt.claim.run_id]
-        if self._alone is attempt:
-            self._alone = None
+            _log.error("run %s could not be executed here", lease.run_id, exc_info=error)
+            self._keeper.give_up(lease)
+        self._attempts.discard(attempt)
         if not self._attempts:
             self._idle.set()
         self._wake.set()
-
-
-def _too_many(crashes: int) -> dict[str, str]:
-    return {
-        "error": "MaxAttemptsExceeded",
-        "message": f"The run was given up after {crashes} crashes without progress.",
-    }

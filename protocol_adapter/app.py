@@ -25,6 +25,7 @@ from protocol_adapter.langgraph.assistants import Assistants
 from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
 from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.runs import Runs
+from protocol_adapter.langgraph.store import Store
 from protocol_adapter.langgraph.threads import Threads
 from protocol_adapter.responses.routes import routes as responses_routes
 
@@ -33,7 +34,11 @@ logger = logging.getLogger(__name__)
 STATUS_OF: dict[type[errors.DurableError], int] = {
     Unprocessable: 422,
     errors.InvalidRequest: 400,
+    errors.InvalidAssistantId: 422,
+    errors.GraphNotFound: 404,
     errors.UnknownGraph: 422,
+    errors.AssistantExists: 409,
+    errors.AssistantProtected: 409,
     errors.AssistantNotFound: 404,
     errors.CheckpointNotFound: 404,
     errors.RunNotCancellable: 404,
@@ -80,6 +85,7 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
         *Assistants(engine).routes(),
         *Threads(engine).routes(),
         *Runs(engine, audience).routes(),
+        *Store(engine).routes(),
         *responses_routes(engine, resumed_events=engine.settings.send_resumed),
     ]
     started = Mount("", routes=doors, middleware=[Middleware(_Started, engine=engine)])

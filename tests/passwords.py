@@ -48,7 +48,8 @@ class GuardedPostgres:
         self._data = folder / "data"
         self._server = server_type()(self._data, cleanup_mode=None)
         self._file = folder / "password"
-        self._passwords = (f"secret-{n}" for n in count())
+        self._numbers = count()
+        self._changing = threading.Lock()
         self._rotating = threading.Event()
         self._rotation = threading.Thread(target=self._rotate, daemon=True)
 
@@ -93,12 +94,12 @@ class GuardedPostgres:
 
     def rotate(self) -> None:
         """A new ``password`` from now on; the one before is refused."""
-        password = next(self._passwords)
-        self._execute(f"ALTER ROLE agent PASSWORD '{password}'")
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(password)
-        fresh.replace(self._file)
-        self.password = password
+        with self._changing:
+            self.password = f"secret-{next(self._numbers)}"
+            self._execute(f"ALTER ROLE agent PASSWORD '{self.password}'")
+            fresh = self._file.with_suffix(".new")
+            fresh.write_text(self.password)
+            fresh.replace(self._file)
 
     @property
     def asked(self) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph_durable.engine.graphs import Graphs
 from langgraph_durable.engine.responses import Responses
+from langgraph_durable.engine.store import Store
 from langgraph_durable.engine.threads import Threads
 from langgraph_durable.machinery import Machinery
 from langgraph_durable.postgres import reading
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class DurableEngine(Graphs, Threads, Responses):
+class DurableEngine(Graphs, Threads, Responses, Store):
     """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
 
     ``embedded`` is started and stopped with the engine. ``works`` False only asks: the runs are
@@ -48,7 +49,7 @@ class DurableEngine(Graphs, Threads, Responses):
         if build_recovery_request is not None:
             check_hook(build_recovery_request)
         super().__init__(project or Project.from_graph(graph), settings or Settings())
-        self.worker_id = f"{socket.gethostname()[:16]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self.worker_id = _worker_id()
         self.draining = False
         self._hook = build_recovery_request
         self._embedded = embedded
@@ -75,6 +76,7 @@ class DurableEngine(Graphs, Threads, Responses):
         """
         async with self._starting:
             if self._running is None:
+                self.worker_id = _worker_id()
                 self.draining = False
                 self._running = await Machinery.start(
                     self.project,
@@ -112,3 +114,8 @@ class DurableEngine(Graphs, Threads, Responses):
         async with reading(self._machinery.pool) as conn:
             await conn.execute("SELECT 1")
         return True
+
+
+def _worker_id() -> str:
+    """Host and process for people, and a part that no other start has."""
+    return f"{socket.gethostname()[:16]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 from langchain_core.utils.uuid import uuid7
@@ -12,6 +12,7 @@ from langchain_core.utils.uuid import uuid7
 from langgraph_durable import submission
 from langgraph_durable.engine.started import Started
 from langgraph_durable.errors import (
+    OutcomeUnknown,
     RunNotCancellable,
     RunNotFound,
     StoreUnavailable,
@@ -39,17 +40,16 @@ class Runs(Started):
             InvalidRequest: the request contradicts itself.
             StoreUnavailable: nothing was stored.
         """
-        assistant = self._find_assistant(request.assistant)
-        source = self.project.graphs[assistant.graph_id]
         run_id = request.run_id or str(uuid7())
-        strategy = source.strategy(self.settings)
         try:
             async with transaction(self._machinery.pool) as conn:
+                assistant = await self._find_assistant(conn, request.assistant)
+                strategy = self.project.graphs[assistant.graph_id].strategy(self.settings)
                 await submission.submit(
                     conn, request, run_id=run_id, assistant=assistant, strategy=strategy
                 )
                 run = await runs.get(conn, run_id)
-        except StoreUnavailable:
+        except OutcomeUnknown:
             run = await self._committed_after_all(run_id)
         self._machinery.wake_worker()
         return run
@@ -91,6 +91,11 @@ class Runs(Started):
                 conn, thread.thread_id, limit=limit, offset=offset, status=status
             )
 
+    async def open_runs(self, statuses: Sequence[str]) -> list[Run]:
+        """All runs that wait or run, oldest first; ``statuses`` are pending, running or both."""
+        async with reading(self._machinery.pool) as conn:
+            return await runs.with_status(conn, statuses)
+
     def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, until the run's ``end`` event.
 
@@ -129,14 +134,9 @@ class Runs(Started):
         async with transaction(self._machinery.pool) as conn:
             thread = await threads.lock(conn, run.thread_id)
             row = await runs.lock(conn, run_id)
-            status = RunStatus(row["status"])
-            if status.terminal:
+            if RunStatus(row["status"]).terminal:
                 raise RunNotCancellable
-            if status is RunStatus.RUNNING:
-                await runs.request_cancel(conn, run_id, action)
-                await runs.announce_cancel(conn, run_id)
-            else:
-                await submission.end_waiting(conn, thread, row)
+            await submission.stop(conn, thread, row, action=action)
         self._machinery.cancel(run_id)
 
     async def delete_run(self, run_id: str, thread_id: str | None = None) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from psycopg import AsyncConnection
+
 from langgraph_durable import assistants
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.machinery import Machinery
 from langgraph_durable.model import Assistant, Thread
+from langgraph_durable.postgres import Row
 from langgraph_durable.project import GraphSource, Project
 from langgraph_durable.settings import Settings
+from langgraph_durable.store import assistants as store
 
 
 class Started:
@@ -17,7 +21,6 @@ class Started:
         self.project = project
         self.settings = settings
         self._running: Machinery | None = None
-        self._assistants = assistants.system_assistants(project)
 
     @property
     def _machinery(self) -> Machinery:
@@ -25,8 +28,11 @@ class Started:
             raise StoreUnavailable("The server is starting or shutting down.")
         return self._running
 
-    def _find_assistant(self, id_or_graph: str) -> Assistant:
-        return assistants.find(self._assistants, id_or_graph)
+    def _assistant_id(self, id_or_graph: str) -> str:
+        return assistants.known_id(id_or_graph, self.project.graphs)
+
+    async def _find_assistant(self, conn: AsyncConnection[Row], id_or_graph: str) -> Assistant:
+        return await store.get(conn, self._assistant_id(id_or_graph), list(self.project.graphs))
 
     def _graph_of(self, thread: Thread) -> GraphSource | None:
         graph_id = thread.metadata.get("graph_id")

@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from itertools import chain, repeat
 from typing import Any
 
 import psycopg
@@ -118,8 +119,12 @@ class Writer:
             try:
                 self._write(self._grouped(changes))
                 self._retry_blocked()
-            except Exception:
+            except Exception as error:
                 _log.exception("the writer failed on a batch")
+                for change in changes:
+                    change.log.fail(error)
+                    if not change.durable.done():
+                        change.durable.set_exception(error)
         if self._conn is not None:
             self._conn.close()
 
@@ -182,23 +187,25 @@ class Writer:
             self._write_alone(self._blocked.pop(key))
 
     def _write_alone(self, group: Group) -> None:
-        for attempt in range(1_000_000):
+        for pause in chain(RETRY_SECONDS, repeat(RETRY_SECONDS[-1])):
             try:
                 self._commit([group])
             except _BLOCKED:
                 self._blocked[group.log.key] = group
-                return None
-            except psycopg.OperationalError as error:
-                self._drop_connection()
-                if self._closing and attempt >= len(RETRY_SECONDS):
-                    return group.fail(StoreUnavailable(str(type(error).__name__)))
-                time.sleep(RETRY_SECONDS[min(attempt, len(RETRY_SECONDS) - 1)])
+                return
             except Exception as error:
-                if not self._connection_lost() and self._refused(group, error):
-                    return None
+                if not _database_is_away(error):
+                    if self._refused(group, error):
+                        return
+                    continue
+                self._drop_connection()
+                if self._closing and pause == RETRY_SECONDS[-1]:
+                    group.fail(StoreUnavailable())
+                    return
+                time.sleep(pause)
             else:
-                return self._done([group])
-        return None
+                self._done([group])
+                return
 
     def _refused(self, group: Group, error: Exception) -> bool:
         """Settle a group that the database or the driver would not take; False: try again."""
@@ -264,13 +271,25 @@ class Writer:
             self._conn.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
         return self._conn
 
-    def _connection_lost(self) -> bool:
-        return self._conn is None or self._conn.closed
-
     def _drop_connection(self) -> None:
         if self._conn is not None:
             self._conn.close()
             self._conn = None
+
+
+def _database_is_away(error: Exception) -> bool:
+    """Will the same statements do later? Anything else would hold up every other run for ever.
+
+    Without an SQLSTATE the connection is gone; class 08 is the connection too, 57P0x a server
+    that stops or starts, 25006 one that only reads for the moment, 53100 a full disk and 53300 a
+    lack of connections.
+    """
+    if not isinstance(error, psycopg.Error):
+        return False
+    state = error.sqlstate
+    if state is None:
+        return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
+    return state.startswith(("08", "57P0")) or state in ("25006", "53100", "53300")
 
 
 def _hints(groups: list[Group]) -> list[str]:

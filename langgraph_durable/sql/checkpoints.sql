@@ -62,6 +62,68 @@ WHERE w.thread_id = %(source)s AND w.checkpoint_id <= %(greatest)s
         WHERE h.checkpoint_ns = w.checkpoint_ns AND h.checkpoint_id = w.checkpoint_id))
 ON CONFLICT DO NOTHING
 
+-- roll_back_checkpoints --
+-- What a run added to its thread goes.
+DELETE FROM checkpoints
+WHERE thread_id = %(thread_id)s
+  AND (%(greatest)s::text IS NULL OR checkpoint_id > %(greatest)s)
+
+-- roll_back_writes --
+-- And what it wrote on the checkpoints it began on.
+DELETE FROM checkpoint_writes w
+WHERE w.thread_id = %(thread_id)s
+  AND (%(greatest)s::text IS NULL OR w.checkpoint_id > %(greatest)s
+       OR ((w.checkpoint_ns, w.checkpoint_id) IN (
+              SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id
+              FROM checkpoints
+              WHERE thread_id = %(thread_id)s AND checkpoint_id <= %(greatest)s
+              ORDER BY checkpoint_ns, checkpoint_id DESC)
+           AND NOT EXISTS (
+              SELECT 1 FROM json_to_recordset(%(pending)s::json) AS p (
+                  ns text, checkpoint_id text, task_id text, idx integer)
+              WHERE p.ns = w.checkpoint_ns AND p.checkpoint_id = w.checkpoint_id
+                AND p.task_id = w.task_id AND p.idx = w.idx)))
+
+-- restore_writes --
+-- What LangGraph had overwritten in place comes back: an approval must not survive a rollback.
+INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                               channel, type, blob)
+SELECT %(thread_id)s, p.ns, p.checkpoint_id, p.task_id, p.task_path, p.idx,
+       p.channel, p.type, decode(p.blob, 'hex')
+FROM json_to_recordset(%(pending)s::json) AS p (
+    ns text, checkpoint_id text, task_id text, idx integer, task_path text,
+    channel text, type text, blob text)
+WHERE p.blob IS NOT NULL
+ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
+
+-- retract_answers --
+-- Answers that a run gave on the checkpoints it began on, to tasks that have not finished.
+DELETE FROM checkpoint_writes w
+WHERE w.thread_id = %(thread_id)s AND w.channel = '__resume__'
+  AND (w.checkpoint_ns, w.checkpoint_id) IN (
+      SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id
+      FROM checkpoints
+      WHERE thread_id = %(thread_id)s AND checkpoint_id <= %(greatest)s
+      ORDER BY checkpoint_ns, checkpoint_id DESC)
+  AND NOT EXISTS (
+      SELECT 1 FROM checkpoint_writes r
+      WHERE r.thread_id = w.thread_id AND r.checkpoint_ns = w.checkpoint_ns
+        AND r.checkpoint_id = w.checkpoint_id AND r.task_id = w.task_id AND r.idx >= 0
+        AND r.channel <> '__resume__')
+
+-- restore_answers --
+-- The answers that had been accepted before the run.
+INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                               channel, type, blob)
+SELECT %(thread_id)s, p.ns, p.checkpoint_id, p.task_id, p.task_path, p.idx,
+       p.channel, p.type, decode(p.blob, 'hex')
+FROM json_to_recordset(%(pending)s::json) AS p (
+    ns text, checkpoint_id text, task_id text, idx integer, task_path text,
+    channel text, type text, blob text)
+WHERE p.blob IS NOT NULL AND p.channel = '__resume__'
+ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO NOTHING
+
 -- delete_checkpoints --
 -- One of LangGraph's three tables at a time.
 DELETE FROM checkpoints WHERE thread_id = ANY(%(ids)s)

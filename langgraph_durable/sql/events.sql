@@ -5,11 +5,13 @@ FROM events WHERE run_id = %(run_id)s AND seq > %(after)s
 ORDER BY seq LIMIT %(limit)s
 
 -- ended --
--- A log whose terminal event a reader has seen already.
+-- A log whose terminal event a reader has seen already, or that is not there any more.
 SELECT 1 FROM (
     SELECT seq, name FROM events WHERE run_id = %(run_id)s ORDER BY seq DESC LIMIT 1
 ) AS last
 WHERE name = 'end' AND seq <= %(by)s
+UNION ALL
+SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE run_id = %(run_id)s)
 
 -- append_one --
 -- One event by whoever holds the run's row.

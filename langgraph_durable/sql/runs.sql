@@ -1,9 +1,10 @@
 -- insert --
 -- A new run waits in its thread's order.
 INSERT INTO runs (run_id, thread_id, ticket, assistant_id, graph_id, strategy, multitask,
-                  temporary, metadata, request, answer, next_seq)
+                  temporary, metadata, request, answer, next_seq, available_at)
 VALUES (%(run_id)s, %(thread_id)s, %(ticket)s, %(assistant_id)s, %(graph_id)s, %(strategy)s,
-        %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s, 1)
+        %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s, 1,
+        now() + make_interval(secs => %(after_seconds)s))
 
 -- get --
 -- One run as its readers see it.
@@ -15,14 +16,24 @@ WHERE r.run_id = %(run_id)s
 -- A thread's runs, newest first.
 SELECT r.*, t.checkpoint_thread_id AS conversation_id
 FROM runs r JOIN threads t USING (thread_id)
-WHERE r.thread_id = %(thread_id)s
+WHERE r.thread_id = %(thread_id)s AND NOT r.hidden
   AND (%(status)s::text IS NULL OR r.status = %(status)s)
 ORDER BY r.ticket DESC
 LIMIT %(limit)s OFFSET %(offset)s
 
 -- open_of_thread --
--- How many runs of a thread wait or run.
-SELECT count(*) AS n FROM runs WHERE thread_id = %(thread_id)s AND status IN ('pending', 'running')
+-- The runs of a thread that wait or run, in key order; the thread must be locked.
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry
+FROM runs WHERE thread_id = %(thread_id)s AND status IN ('pending', 'running')
+ORDER BY run_id
+FOR NO KEY UPDATE
+
+-- open --
+-- All runs that wait or run, of every thread.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.status = ANY(%(statuses)s) AND r.status IN ('pending', 'running')
+ORDER BY r.created_at
 
 -- claim --
 -- Take due runs and abandoned runs alike. Both the run and its thread are locked: "busy" lives
@@ -73,7 +84,8 @@ RETURNING r.run_id, r.thread_id, r.graph_id, r.assistant_id, r.attempt, r.crashe
 -- abandoned_for_good --
 -- Runs without an owner that nobody may try again: cancelled by a person (the owner may have handed
 -- such a run back before it heard of it), or out of attempts.
-SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful
+SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful,
+       r.entry, t.checkpoint_thread_id
 FROM runs r JOIN threads t ON t.thread_id = r.thread_id
 WHERE (r.status = 'pending' AND r.cancel_action IS NOT NULL)
    OR (r.status = 'running' AND r.lease_expires_at <= clock_timestamp()
@@ -92,6 +104,14 @@ SET status = %(status)s, error = %(error)s, attempt = attempt + 1, crashes = %(c
     worker_id = NULL, lease_expires_at = NULL, finished_at = now(), updated_at = now()
 WHERE run_id = %(run_id)s
 
+-- hide --
+-- A run that was rolled back: gone for its thread, kept for whoever holds its response.
+UPDATE runs SET hidden = true WHERE run_id = %(run_id)s
+
+-- cancel_action --
+-- What the person wants who stopped it.
+SELECT cancel_action FROM runs WHERE run_id = %(run_id)s
+
 -- request_cancel --
 -- A durable wish; the owner reads it with its next heartbeat or by notification.
 UPDATE runs SET cancel_action = coalesce(cancel_action, %(action)s), updated_at = now()
@@ -99,7 +119,7 @@ WHERE run_id = %(run_id)s
 
 -- lock --
 -- A run under its thread's lock.
-SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry
 FROM runs WHERE run_id = %(run_id)s FOR NO KEY UPDATE
 
 -- delete --
@@ -123,6 +143,22 @@ FROM held WHERE r.run_id = held.run_id
 -- standing --
 -- Who owns these runs now, and does a person want them stopped; a plain read that never waits.
 SELECT run_id, attempt, status, cancel_action FROM runs WHERE run_id = ANY(%(run_ids)s::uuid[])
+
+-- disown --
+-- Give back what this worker owns and does not execute: the answer to a claim was lost.
+WITH mine AS (
+    SELECT r.run_id FROM runs r
+    WHERE r.status = 'running' AND r.worker_id = %(worker_id)s
+      AND NOT EXISTS (
+        SELECT 1 FROM unnest(%(run_ids)s::uuid[], %(attempts)s::integer[]) AS h (run_id, attempt)
+        WHERE h.run_id = r.run_id AND h.attempt = r.attempt)
+    ORDER BY r.run_id
+    FOR UPDATE OF r SKIP LOCKED
+)
+UPDATE runs r
+SET status = 'pending', worker_id = NULL, lease_expires_at = NULL, available_at = now(),
+    updated_at = now()
+FROM mine WHERE r.run_id = mine.run_id
 
 -- hand_back --
 -- Give up attempts of a worker that is alive: no strike, due at once.

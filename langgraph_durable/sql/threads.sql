@@ -48,6 +48,19 @@ SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_r
     expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
 WHERE t.thread_id = %(thread_id)s
 
+-- settle_rolled_back --
+-- The thread as it was before the run: its row still says so.
+UPDATE threads t
+SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_run_id END,
+    status = CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = t.thread_id
+                                 AND r.run_id <> %(run_id)s
+                                 AND r.status IN ('pending', 'running')) THEN 'busy'
+                  WHEN t.interrupts <> '{}' THEN 'interrupted'
+                  ELSE 'idle' END,
+    updated_at = now(),
+    expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
+WHERE t.thread_id = %(thread_id)s
+
 -- set_state --
 -- The thread row after its state was edited by hand.
 UPDATE threads

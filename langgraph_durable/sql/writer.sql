@@ -59,12 +59,6 @@ SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[],
 ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
 
--- forget_resume --
--- Take back an answer that its question could not use, so that a better one is heard.
-DELETE FROM checkpoint_writes
-WHERE thread_id = %s AND checkpoint_ns = '' AND checkpoint_id = %s AND channel = '__resume__'
-  AND task_id = '00000000-0000-0000-0000-000000000000'
-
 -- finish --
 -- The run's last word.
 UPDATE runs
@@ -87,7 +81,8 @@ WHERE t.thread_id = %(thread_id)s
 -- hand_back --
 -- A deploy is not a crash: the run is due again at once, its thread stays its own.
 UPDATE runs
-SET status = 'pending', worker_id = NULL, lease_expires_at = NULL, available_at = now(),
+SET status = 'pending', worker_id = NULL, lease_expires_at = NULL,
+    available_at = now() + make_interval(secs => %s),
     crashes = CASE WHEN fruitful AND strategy = 'agent_session' THEN 0 ELSE crashes END,
     updated_at = now()
 WHERE run_id = %s

@@ -45,7 +45,9 @@ class Marks:
     """What a log already holds: task ids with a result, checkpoint ids, asked question ids."""
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self.results = {r["task_id"] for r in rows if r["name"].startswith("updates")}
+        self.results = {
+            r["task_id"] for r in rows if r["name"].startswith("updates") and r["task_id"]
+        }
         self.task_starts = {r["task_id"] for r in rows if r["starts"]}
         self.checkpoints = {(r["name"], r["checkpoint_id"]) for r in rows if r["checkpoint_id"]}
         self.questions = {

@@ -11,20 +11,25 @@ import time
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.store.postgres import PostgresStore
+from langgraph.store.postgres.base import PostgresIndexConfig
 from psycopg import Connection
 
-from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.errors import ProjectError, StoreUnavailable
 from langgraph_durable.postgres import UNAVAILABLE, Database, Row
-from langgraph_durable.sql import migrations
+from langgraph_durable.sql import migrations, statements
+from langgraph_durable.store_config import StoreConfig
 
 LOCK_KEY = 0x4C474D49
 LOCK_SECONDS = 60.0
 
+_ITEMS = statements("items")
 
-def migrate(database: Database) -> list[int]:
+
+def migrate(database: Database, store: StoreConfig | None = None) -> list[int]:
     """Apply what is missing; answers the versions applied. Blocking: call it in a thread.
 
     Raises:
+        ProjectError: the database cannot keep the index that the store is to have.
         StoreUnavailable: the database cannot be reached, or another process migrates too long.
     """
     try:
@@ -32,7 +37,7 @@ def migrate(database: Database) -> list[int]:
             conn.execute("SET lock_timeout = 0")
             _take_lock(conn)
             try:
-                return _apply(conn)
+                return _apply(conn, store or StoreConfig())
             finally:
                 conn.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
     except UNAVAILABLE as error:
@@ -55,7 +60,7 @@ def _take_lock(conn: Connection[Row]) -> None:
         time.sleep(0.05)
 
 
-def _apply(conn: Connection[Row]) -> list[int]:
+def _apply(conn: Connection[Row], store: StoreConfig) -> list[int]:
     conn.execute("CREATE SCHEMA IF NOT EXISTS langgraph_durable")
     conn.execute(
         "CREATE TABLE IF NOT EXISTS langgraph_durable.schema_migrations"
@@ -69,4 +74,22 @@ def _apply(conn: Connection[Row]) -> list[int]:
             conn.execute("INSERT INTO schema_migrations (version) VALUES (%s)", (version,))
     PostgresSaver(conn).setup()
     PostgresStore(conn).setup()
+    if store.index is not None:
+        _index_items(conn, store.index)
     return [version for version, _ in missing]
+
+
+def _index_items(conn: Connection[Row], index: PostgresIndexConfig) -> None:
+    """The table of vectors. What embeds is not asked: only the number of dimensions counts."""
+    if conn.execute(_ITEMS["vector_available"]).fetchone() is None:
+        raise ProjectError("store.index: this PostgreSQL has no extension pgvector; install it")
+    try:
+        PostgresStore(conn, index={**index, "embed": lambda texts: []}).setup()
+        kept = conn.execute(_ITEMS["vector_dimensions"]).fetchone()
+    except (psycopg.ProgrammingError, psycopg.NotSupportedError) as error:
+        raise ProjectError(f"store.index: {error.diag.message_primary or error}") from error
+    if kept and kept["dims"] != index["dims"]:
+        raise ProjectError(
+            f"store.index.dims: the items of this database have {kept['dims']} dimensions,"
+            f" not {index['dims']}; other embeddings need another database"
+        )

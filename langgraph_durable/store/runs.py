@@ -120,11 +120,16 @@ async def of_thread(
     return [as_run(r) for r in await rows.fetchall()]
 
 
-async def open_of_thread(conn: AsyncConnection[Row], thread_id: str) -> int:
-    """How many runs of a thread wait or run."""
-    row = await (await conn.execute(_SQL["open_of_thread"], {"thread_id": thread_id})).fetchone()
-    assert row is not None
-    return int(row["n"])
+async def with_status(conn: AsyncConnection[Row], statuses: Sequence[str]) -> list[Run]:
+    """All runs that wait or run, oldest first; ``statuses`` are pending, running or both."""
+    rows = await conn.execute(_SQL["open"], {"statuses": list(statuses)})
+    return [as_run(r) for r in await rows.fetchall()]
+
+
+async def open_of_thread(conn: AsyncConnection[Row], thread_id: str) -> list[Row]:
+    """The locked rows of a thread's runs that wait or run; the thread must be locked before."""
+    rows = await conn.execute(_SQL["open_of_thread"], {"thread_id": thread_id})
+    return await rows.fetchall()
 
 
 async def claim(
@@ -150,6 +155,18 @@ async def claim(
         },
     )
     return [_as_claim(r) for r in await rows.fetchall()]
+
+
+async def disown(conn: AsyncConnection[Row], worker_id: str, held: Sequence[Claim]) -> None:
+    """Give back what a worker owns and does not execute."""
+    await conn.execute(
+        _SQL["disown"],
+        {
+            "worker_id": worker_id,
+            "run_ids": [c.run_id for c in held],
+            "attempts": [c.attempt for c in held],
+        },
+    )
 
 
 async def abandoned_for_good(conn: AsyncConnection[Row], max_attempts: int) -> list[Row]:
@@ -195,6 +212,12 @@ def end_data(
 ) -> str:
     """The payload of the terminal event."""
     return encode({"status": status, "error": error, "interrupts": list(questions)})
+
+
+async def cancel_action(conn: AsyncConnection[Row], run_id: str) -> str | None:
+    """What the person wants who stopped a run: ``interrupt``, ``rollback`` or nothing."""
+    row = await (await conn.execute(_SQL["cancel_action"], {"run_id": run_id})).fetchone()
+    return row["cancel_action"] if row else None
 
 
 async def request_cancel(conn: AsyncConnection[Row], run_id: str, action: str) -> None:

@@ -55,6 +55,16 @@ def number(body: Mapping[str, Any], key: str, default: int, *, low: int, high: i
     return value
 
 
+def seconds(body: Mapping[str, Any], key: str) -> float:
+    """A time span of up to ten years; 0 when it is absent."""
+    value = body.get(key)
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 3e8:
+        raise Unprocessable(f"'{key}' must be a number of seconds, not below 0")
+    return float(value)
+
+
 def digits(value: str) -> int | None:
     """The number that a query or a header spells out; None for anything else."""
     spelt = value.isascii() and value.isdigit() and len(value) < 19

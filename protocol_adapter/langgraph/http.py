@@ -18,13 +18,25 @@ _SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 async def json_body(request: Request) -> dict[str, Any]:
     """The body as a JSON object, whatever its content type says. Raises Unprocessable."""
-    try:
-        body = received(await request.body())
-    except ValueError:
-        raise Unprocessable("Invalid JSON in request body") from None
+    body = await _json(request)
     if not isinstance(body, dict):
         raise Unprocessable("The request body must be a JSON object")
     return body
+
+
+async def json_objects(request: Request) -> list[dict[str, Any]]:
+    """The body as a list of JSON objects. Raises Unprocessable."""
+    body = await _json(request)
+    if not isinstance(body, list) or not all(isinstance(item, dict) for item in body):
+        raise Unprocessable("The request body must be a list of JSON objects")
+    return body
+
+
+async def _json(request: Request) -> Any:
+    try:
+        return received(await request.body())
+    except ValueError:
+        raise Unprocessable("Invalid JSON in request body") from None
 
 
 def segment(request: Request, key: str) -> str:

@@ -16,6 +16,13 @@ def assistant_object(assistant: Assistant) -> dict[str, Any]:
     return {key: getattr(assistant, key) for key in ASSISTANT_FIELDS}
 
 
+def version_object(version: Assistant) -> dict[str, Any]:
+    """What an assistant said at one version; a version never changes."""
+    said = assistant_object(version)
+    del said["updated_at"]
+    return said
+
+
 def thread_object(thread: Thread) -> dict[str, Any]:
     values = None if thread.values is None else decode(thread.values)
     return {key: getattr(thread, key) for key in THREAD_FIELDS} | {"values": values}

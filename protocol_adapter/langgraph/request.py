@@ -15,6 +15,7 @@ from protocol_adapter.langgraph.fields import (
     number,
     one_of,
     refuse,
+    seconds,
     text,
     texts,
     thread_name,
@@ -31,7 +32,7 @@ STREAM_MODES = (
     "tasks",
     "checkpoints",
 )
-LATER = ("webhook", "after_seconds", "strict_resume")
+LATER = ("webhook", "strict_resume")
 RESERVED = frozenset(
     {"thread_id", "run_id", "graph_id", "assistant_id", "user_id", "conversation_id"}
     | {"checkpoint_ns", "checkpoint_map", "checkpoint_id"}
@@ -47,7 +48,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
     contradiction.
     """
     refuse(body, *LATER)
-    config, forked_from = _config(body)
+    config, forked_from = parse_config(body)
     context = mapping(body, "context") or None
     if context and config.get("configurable"):
         raise InvalidRequest("Give either context or config.configurable, not both.")
@@ -75,6 +76,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
         if_not_exists=if_not_exists,
         on_disconnect=_on_disconnect(body) if attended else "continue",
         keep_thread=choice(body, "on_completion", ("delete", "keep"), "delete") == "keep",
+        after_seconds=seconds(body, "after_seconds"),
         door="langgraph",
     )
 
@@ -110,7 +112,7 @@ def _assistant(body: Mapping[str, Any]) -> str:
     return found
 
 
-def _config(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def parse_config(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The config without what the server sets itself, and the checkpoint it may have named."""
     config = mapping(body, "config")
     mapping(config, "metadata")
@@ -181,10 +183,7 @@ def _durability(body: Mapping[str, Any]) -> str:
 
 def _multitask(body: Mapping[str, Any]) -> str:
     known = ("enqueue", "reject", "interrupt", "rollback")
-    strategy = choice(body, "multitask_strategy", known, "enqueue")
-    if strategy in ("interrupt", "rollback"):
-        raise Unprocessable(f"multitask_strategy {strategy!r} is not supported by this server yet")
-    return strategy
+    return choice(body, "multitask_strategy", known, "enqueue")
 
 
 def _on_disconnect(body: Mapping[str, Any]) -> str:

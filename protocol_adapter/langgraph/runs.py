@@ -10,7 +10,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import RunNotFound
 from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
+from protocol_adapter.langgraph.bulk import Bulk, cancel_action
 from protocol_adapter.langgraph.disconnect import Audience
 from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
 from protocol_adapter.langgraph.http import (
@@ -52,6 +54,7 @@ class Runs:
             Route(f"{of_thread}/{{run_id}}", self.delete, methods=["DELETE"]),
             Route(f"{of_thread}/{{run_id}}/cancel", self.cancel, methods=["POST"]),
             *self._everywhere(of_thread),
+            *Bulk(self._engine).routes(),
             *self._everywhere("/runs"),
         ]
 
@@ -114,11 +117,9 @@ class Runs:
         return Response(status_code=204)
 
     async def cancel(self, request: Request) -> Response:
-        action = request.query_params.get("action") or "interrupt"
-        if one_of("action", action, ("interrupt", "rollback")) == "rollback":
-            raise Unprocessable("action 'rollback' is not supported by this server yet")
-        run_id = request.path_params["run_id"]
-        await self._engine.cancel(run_id, _thread_id(request), action=action)
+        action = cancel_action(request)
+        run_id = (await self._run(request)).run_id
+        await self._engine.cancel(run_id, action=action)
         if not switch(request, "wait"):
             return Response(status_code=202)
         headers = run_headers(_thread_id(request), run_id, "join")
@@ -129,7 +130,10 @@ class Runs:
         return await self._engine.submit(parse_run(body, _thread_id(request), attended=attended))
 
     async def _run(self, request: Request) -> Run:
-        return await self._engine.run(request.path_params["run_id"], _thread_id(request))
+        run = await self._engine.run(request.path_params["run_id"], _thread_id(request))
+        if run.hidden:
+            raise RunNotFound
+        return run
 
     def _open_stream(
         self, request: Request, run: Run, view: View, after: Cursor | None, cancels: bool

@@ -375,6 +375,14 @@ async def test_a_command_does_what_langgraph_does_with_it(
     assert (state["values"], state["next"]) == (expected.values, list(expected.next))
 
 
+@pytest.mark.parametrize("empty", [{}, {"update": {}}, {"goto": []}, {"resume": None}])
+async def test_a_command_that_says_nothing_is_none(
+    client: LangGraphClient, thread_id: str, empty: Any
+) -> None:
+    asked = await client.runs.wait(thread_id, "hitl", input={"q": "?"})
+    assert await client.runs.wait(thread_id, "hitl", command=empty) == asked
+
+
 @pytest.mark.parametrize("every", ["*", ["*"]], ids=["text", "list"])
 async def test_a_stop_before_every_node_holds_for_every_way_to_follow_a_run(
     client: LangGraphClient, thread_id: str, every: Any

@@ -17,7 +17,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from tests.passwords import GuardedPostgres
-from tests.servers import ROOT, Server, until
+from tests.servers import ROOT, Server
 
 APP: Any = yaml.safe_load((ROOT / "app.yaml").read_text())
 EXPIRES_AFTER_SECONDS = 2.0
@@ -92,14 +92,15 @@ async def test_the_deployment_serves_reconnects_and_recovers_while_its_password_
     served = await client.responses.create(**asked, input="hello")
     assert served.output_text == 'You have asked me one thing: "hello".'
 
-    stream = await client.responses.create(**asked, input="wait 5", background=True, stream=True)
+    stream = await client.responses.create(**asked, input="wait 3", background=True, stream=True)
     told: list[Any] = []
     async for event in stream:
         told.append(event)
         if event.type == "response.mcp_call_arguments.done":
             break
+    await stream.close()
     old = postgres.password
-    until(lambda: postgres.password != old, "the password expires")
+    postgres.rotate()
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         postgres.connect(old)
     before = postgres.asked
@@ -123,6 +124,6 @@ async def test_the_deployment_serves_reconnects_and_recovers_while_its_password_
     [resumed] = [event.to_dict() for event in rest if event.type == "response.resumed"]
     assert (resumed["attempt"], resumed["conversation_id"]) == (2, rotated)
     assert rest[-1].type == "response.completed"
-    assert re.fullmatch(r"I waited 5 seconds\. You .* 2 things: .*", rest[-1].response.output_text)
+    assert re.fullmatch(r"I waited 3 seconds\. You .* 2 things: .*", rest[-1].response.output_text)
     after = await client.responses.create(**asked, input="and now?")
-    assert '3 things: "hello", "wait 5", "and now?"' in after.output_text
+    assert '3 things: "hello", "wait 3", "and now?"' in after.output_text

@@ -73,6 +73,7 @@ async def test_stock_clients_go_on_through_the_prefix_after_a_kill(
         told.append(event)
         if event.type == "response.mcp_call_arguments.done":
             break
+    await stream.close()
     for gate in ("two", "work"):
         await asyncio.to_thread(gates.reached, gate)
 

@@ -1,17 +1,19 @@
-"""Connections whose password changes, or cannot be had."""
+"""Connections whose password changes or cannot be had, and connections that break."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
-from langgraph_durable.errors import StoreUnavailable
-from langgraph_durable.postgres import Database, reading
+from langgraph_durable.errors import OutcomeUnknown, StoreUnavailable
+from langgraph_durable.postgres import Database, reading, transaction
 from langgraph_durable.settings import Settings
+from tests.logs import query
 from tests.passwords import GuardedPostgres
 
 AN_HOUR = 3600.0
@@ -90,3 +92,20 @@ async def test_a_provider_that_fails_is_a_database_that_cannot_be_reached(
         with pytest.raises(StoreUnavailable):
             async with reading(pool):
                 pass
+
+
+@pytest.mark.parametrize("when", ["before the commit", "at the commit"])
+async def test_only_a_connection_lost_at_its_commit_leaves_a_doubt(
+    database_url: str, when: str
+) -> None:
+    async def lose(pool: Any) -> None:
+        async with transaction(pool) as conn:
+            pid = conn.info.backend_pid
+            query(database_url, "SELECT pg_terminate_backend(%s, 5000)", (pid,))
+            if when == "before the commit":
+                await conn.execute("SELECT 1")
+
+    async with Database(Settings(database_url=database_url), "test").pool(1) as pool:
+        with pytest.raises(StoreUnavailable) as caught:
+            await lose(pool)
+    assert isinstance(caught.value, OutcomeUnknown) == (when == "at the commit")

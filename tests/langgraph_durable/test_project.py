@@ -277,7 +277,9 @@ def test_everything_wrong_with_the_file_is_said_at_once(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("key", ["graphs", "dependencies", "env", "http", "durable", "auth"])
+@pytest.mark.parametrize(
+    "key", ["graphs", "dependencies", "env", "http", "durable", "auth", "store"]
+)
 def test_no_value_of_a_known_key_is_more_than_a_problem(folder: Path, key: str) -> None:
     for value in (None, 5, True, "text", [], [5], {}, {"a": 5}, {"recovery": {"a": 5}}):
         text = json.dumps({"graphs": {"a": "m:g"}, key: value})
@@ -304,11 +306,11 @@ def test_a_missing_file_is_one_problem(folder: Path) -> None:
 
 
 def test_keys_that_do_nothing_here_are_told_once_each(folder: Path) -> None:
-    more = {"python_version": "3.12", "store": {}, "wobble": 1, "http": {"mount_prefix": "/x/"}}
+    more = {"python_version": "3.12", "webhooks": {}, "wobble": 1, "http": {"mount_prefix": "/x/"}}
     config = read_config(write(folder, {"a": "m:g"}, **more))
     assert sorted(notice.split(":")[0] for notice in config.notices) == [
         "python_version",
-        "store",
+        "webhooks",
         "wobble",
     ]
     assert config.mount_prefix == "/x"

@@ -82,7 +82,7 @@ def test_subgraph_parts_carry_their_namespace() -> None:
 
 def test_a_finished_task_is_told_once_and_one_that_the_log_lacks_is_healed() -> None:
     held = marks({"name": "updates", "task_id": "t1"})
-    recorder = Recorder(set(), marks=held, cached=[("t1", "n"), ("t2", "n")])
+    recorder = Recorder(set(), marks=held, cached=[((), "t1", "n"), ((), "t2", "n")])
     assert rows(
         recorder,
         start("t1"),

@@ -56,6 +56,7 @@ CREATE TABLE runs (
     strategy text NOT NULL CHECK (strategy IN ('agent_session', 'event_log')),
     multitask text NOT NULL DEFAULT 'enqueue',
     temporary boolean NOT NULL DEFAULT false,
+    hidden boolean NOT NULL DEFAULT false,
     metadata jsonb NOT NULL DEFAULT '{}',
     request text NOT NULL,
     answer text,

@@ -8,23 +8,26 @@ not written at each: ``end-frame`` and ``event-ids``.
 
 from __future__ import annotations
 
-from tests.contract.recordings.assistants import ASSISTANTS, META
+from tests.contract.recordings.assistants import ASSISTANTS, MADE_ASSISTANTS, META
 from tests.contract.recordings.calls import Call
 from tests.contract.recordings.differences import DIFFERENCES
 from tests.contract.recordings.interrupts import INTERRUPTS
 from tests.contract.recordings.joins import JOINS
 from tests.contract.recordings.runs import FAILURES, RUNS, STATELESS
+from tests.contract.recordings.store import STORE
 from tests.contract.recordings.streams import STREAMS
 from tests.contract.recordings.threads import THREADS
 
 SCENARIOS: dict[str, list[Call]] = {
     "meta": META,
     "assistants": ASSISTANTS,
+    "made assistants": MADE_ASSISTANTS,
     "threads": THREADS,
     "runs": RUNS,
     "stateless runs": STATELESS,
     "failures": FAILURES,
     "joins": JOINS,
+    "store": STORE,
     **{f"stream {name}": calls for name, calls in STREAMS.items()},
     **{f"interrupt {name}": calls for name, calls in INTERRUPTS.items()},
 }

@@ -34,6 +34,10 @@ def post(path: str, body: Any = None, **expected: Any) -> Call:
     return Call(method="POST", path=path, body=body, **expected)
 
 
+def put(path: str, body: Any = None, **expected: Any) -> Call:
+    return Call(method="PUT", path=path, body=body, **expected)
+
+
 def delete(path: str, **expected: Any) -> Call:
     return Call(method="DELETE", path=path, **expected)
 

@@ -90,6 +90,16 @@ DIFFERENCES: dict[str, Difference] = {
         here="422",
         reason="a key with a meaning acts or is refused",
     ),
+    "set-latest": Difference(
+        official="an older version holds again, all but its context",
+        here="its context too",
+        reason="the official answer is a bug",
+    ),
+    "system-assistants": Difference(
+        official="a graph's own assistant can be deleted; its name then gives 404 until a restart",
+        here="409",
+        reason="a graph that is served can be run",
+    ),
     "durability-default": Difference(
         official='"async"',
         here='"sync"',
@@ -104,6 +114,11 @@ DIFFERENCES: dict[str, Difference] = {
         official="another wording of the error",
         here="our own wording",
         reason="clients show the text and read the status",
+    ),
+    "newest-items": Difference(
+        official="items of a search without a query come in the order they were first stored",
+        here="newest first",
+        reason="it is the order of LangGraph's Postgres store, which nodes see too",
     ),
     "json-500": Difference(
         official='{"ok": true, "services": {}}',
