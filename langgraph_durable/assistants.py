@@ -82,14 +82,14 @@ def changed(
 
     Raises InvalidRequest when the context contradicts the config.
     """
-    changed = replace(
+    found = replace(
         held,
         graph_id=graph_id or held.graph_id,
         name=name or held.name,
         description=held.description if description is None else description,
         metadata={**held.metadata, **(metadata or {})},
     )
-    return _told(changed, config, context)
+    return _told(found, config, context)
 
 
 def _told(

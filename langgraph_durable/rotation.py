@@ -63,16 +63,20 @@ def rotation_statements(
 
     Earlier turns, other state and approvals live on; nothing of the crashed run does.
     """
-    found: list[Statement] = []
-    if entry["greatest"] is not None:
-        copy = {
-            "source": source,
-            "name": name,
-            "greatest": entry["greatest"],
-            "pending": encode(entry["pending"]),
-        }
-        found += [
-            (_CHECKPOINTS[step], copy) for step in ("copy_checkpoints", "copy_blobs", "copy_writes")
-        ]
+    copied = copy_statements(source=source, name=name, entry=entry)
     rotated = {"thread_id": thread_id, "name": name, "rotation": number}
-    return [*found, (_THREADS["add_alias"], rotated), (_THREADS["rotate"], rotated)]
+    return [*copied, (_THREADS["add_alias"], rotated), (_THREADS["rotate"], rotated)]
+
+
+def copy_statements(*, source: str, name: str, entry: Mapping[str, Any]) -> list[Statement]:
+    """Copy the checkpoints of ``source`` that ``entry`` names, all namespaces, to ``name``."""
+    if entry["greatest"] is None:
+        return []
+    copy = {
+        "source": source,
+        "name": name,
+        "greatest": entry["greatest"],
+        "pending": encode(entry["pending"]),
+    }
+    steps = ("copy_checkpoints", "copy_blobs", "copy_writes")
+    return [(_CHECKPOINTS[step], copy) for step in steps]

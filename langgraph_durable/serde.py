@@ -71,12 +71,12 @@ def received(raw: bytes) -> Any:
 
 def _deeper(value: Any, levels: int) -> bool:
     inside = [value]
-    for _ in range(levels + 1):
+    for _ in range(levels):
         inside = [
             inner
             for outer in inside
-            if isinstance(outer, (dict, list))
             for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
         ]
     return bool(inside)
 

@@ -87,7 +87,8 @@ def _index(raw: Any, problems: list[str]) -> PostgresIndexConfig | None:
         problems.append("store.index.fields: must be a list of paths")
     if len(problems) > before:
         return None
-    index: PostgresIndexConfig = {"dims": dims, "embed": embed, "fields": fields or ["$"]}
+    paths = list(dict.fromkeys(fields)) or ["$"]
+    index: PostgresIndexConfig = {"dims": dims, "embed": embed, "fields": paths}
     if dims > MOST_INDEXED_DIMENSIONS:
         index["ann_index_config"] = {"kind": "flat"}
     return index

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from langgraph.types import StateSnapshot
+from langgraph.types import StateSnapshot, StateUpdate
 
 from langgraph_durable.checkpointer import LockedSaver, raise_id_floor
 from langgraph_durable.errors import CheckpointNotFound, DurableError, InvalidRequest, ThreadBusy
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.loops import GraphLoop
-from langgraph_durable.model import Thread, ThreadStatus
+from langgraph_durable.model import RunRequest, Thread, ThreadStatus
 from langgraph_durable.postgres import reaching, transaction
-from langgraph_durable.request import client_configurable
+from langgraph_durable.request import as_command, client_configurable
 from langgraph_durable.serde import encode
 from langgraph_durable.snapshot import Graph, at_checkpoint, output_values, questions_by_task
 from langgraph_durable.store import checkpoints, runs, threads
@@ -108,12 +108,8 @@ async def edit_state(
         config = at_checkpoint(_config(thread), checkpoint or {})
         saver = LockedSaver(conn)
         async with _graph(place, source, config, saver, UPDATE) as graph:
-            try:
+            with _graph_errors():
                 written = await graph.aupdate_state(config, values, as_node=as_node)
-            except (DurableError, psycopg.Error):
-                raise
-            except Exception as error:  # from the graph's own reducers and writers
-                raise InvalidRequest(_reason(error)) from error
             await _settle(conn, graph, thread)
         place_ = written["configurable"]
         return {
@@ -121,6 +117,49 @@ async def edit_state(
             "checkpoint_ns": place_.get("checkpoint_ns", ""),
             "checkpoint_id": place_["checkpoint_id"],
         }
+
+
+async def create_with(
+    place: GraphLoop,
+    source: GraphSource,
+    thread_id: str,
+    supersteps: Sequence[Sequence[Mapping[str, Any]]],
+    *,
+    metadata: Mapping[str, Any],
+    if_exists: str,
+) -> Thread:
+    """A thread made of supersteps, in one transaction. Raises InvalidRequest, ThreadExists."""
+    steps = [[_state_update(update) for update in step] for step in supersteps]
+    async with transaction(place.pool) as conn:
+        thread = await threads.create(conn, thread_id, metadata=metadata, if_exists=if_exists)
+        if thread.values is not None:
+            return thread
+        await threads.lock(conn, thread.thread_id)
+        config = _config(thread)
+        async with _graph(place, source, config, LockedSaver(conn), UPDATE) as graph:
+            with _graph_errors():
+                await graph.abulk_update_state(config, steps)
+            await _settle(conn, graph, thread)
+        return await threads.get(conn, thread.thread_id)
+
+
+def _state_update(update: Mapping[str, Any]) -> StateUpdate:
+    values = update.get("values")
+    if update.get("command"):
+        command = RunRequest(assistant="", command=update["command"])
+        values = as_command(command, {}, edit=True)
+    return StateUpdate(values, update.get("as_node"))
+
+
+@contextmanager
+def _graph_errors() -> Iterator[None]:
+    """What a graph's own reducers and writers raise is the request's fault, not the server's."""
+    try:
+        yield
+    except (DurableError, psycopg.Error):
+        raise
+    except Exception as error:
+        raise InvalidRequest(_reason(error)) from error
 
 
 async def _settle(conn: Any, graph: Graph, thread: Thread) -> None:

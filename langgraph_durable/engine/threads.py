@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
 
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import StateSnapshot
 
 from langgraph_durable import threadstate
 from langgraph_durable.engine.started import Started
-from langgraph_durable.errors import ThreadBusy, UnknownGraph
+from langgraph_durable.errors import ThreadBusy, ThreadNotFound, UnknownGraph
 from langgraph_durable.model import Thread
 from langgraph_durable.postgres import reading, transaction
-from langgraph_durable.store import runs, threads
+from langgraph_durable.rotation import copy_statements
+from langgraph_durable.store import checkpoints, runs, threads
 
 
 class Threads(Started):
@@ -33,6 +36,78 @@ class Threads(Started):
                 thread_id or str(uuid.uuid4()),
                 metadata=metadata or {},
                 if_exists=if_exists,
+            )
+
+    async def create_thread_with(
+        self,
+        thread_id: str | None,
+        supersteps: Sequence[Sequence[Mapping[str, Any]]],
+        *,
+        metadata: Mapping[str, Any],
+        if_exists: str = "raise",
+    ) -> Thread:
+        """A new thread whose state is made of supersteps: lists of updates.
+
+        An update has ``values`` or ``command``, and ``as_node``. ``metadata.graph_id`` names the
+        graph. Raises ThreadExists, UnknownGraph, InvalidRequest; then there is no thread.
+        """
+        graph_id = metadata.get("graph_id")
+        source = self.project.graphs.get(graph_id) if isinstance(graph_id, str) else None
+        if source is None:
+            raise UnknownGraph("metadata.graph_id must name a served graph to apply supersteps.")
+        return await self._machinery.loops.call(
+            lambda place: threadstate.create_with(
+                place,
+                source,
+                thread_id or str(uuid.uuid4()),
+                supersteps,
+                metadata=metadata,
+                if_exists=if_exists,
+            )
+        )
+
+    async def copy_thread(self, thread_id: str) -> Thread:
+        """A new thread with this one's state, history and metadata, without its runs.
+
+        Allowed while a run executes: the copy begins at what is durable now. Raises ThreadNotFound.
+        """
+        async with transaction(self._machinery.pool) as conn:
+            row = await threads.lock(conn, thread_id)
+            copy = await threads.insert_copy(conn, row["thread_id"], str(uuid.uuid4()))
+            source = row["checkpoint_thread_id"]
+            entry = await checkpoints.entry(conn, source)
+            for statement, parameters in copy_statements(
+                source=source, name=copy.thread_id, entry=entry
+            ):
+                await conn.execute(statement, parameters)
+            return copy
+
+    async def prune_threads(self, thread_ids: Sequence[str], *, strategy: str = "delete") -> int:
+        """Delete threads, or all of their checkpoints but the latest; answers how many.
+
+        ``strategy`` is ``delete`` or ``keep_latest``. Unknown ids are passed over.
+        Raises ThreadBusy when a run waits or runs on one of them; those before it are pruned.
+        """
+        pruned = 0
+        for thread_id in thread_ids:
+            with suppress(ThreadNotFound):
+                await self._prune(thread_id, strategy)
+                pruned += 1
+        return pruned
+
+    async def _prune(self, thread_id: str, strategy: str) -> None:
+        if strategy == "delete":
+            await self.delete_thread(thread_id)
+            return
+        pool = self._machinery.pool
+        async with transaction(pool) as conn:
+            row = await threads.lock(conn, thread_id)
+            if await runs.open_of_thread(conn, row["thread_id"]):
+                raise ThreadBusy
+            await threads.forget_rotations(conn, row["thread_id"])
+            # In transactions of its own, while no run can touch the locked thread.
+            await AsyncPostgresSaver(cast(Any, pool)).aprune(
+                [row["checkpoint_thread_id"]], strategy="keep_latest"
             )
 
     async def thread(self, thread_id: str) -> Thread:

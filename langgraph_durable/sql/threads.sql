@@ -23,6 +23,21 @@ VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s)
 ON CONFLICT DO NOTHING
 RETURNING *
 
+-- insert_copy --
+-- A new thread that begins where another one stands, without its runs.
+INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, "values", interrupts, status)
+SELECT %(name)s, %(name)s, metadata, "values", interrupts,
+       CASE WHEN interrupts <> '{}' OR status = 'interrupted' THEN 'interrupted' ELSE 'idle' END
+FROM threads WHERE thread_id = %(thread_id)s
+RETURNING *
+
+-- forget_rotations --
+-- Ids that a thread's earlier rotations used for their checkpoints.
+SELECT id FROM (
+    SELECT thread_id AS id FROM threads WHERE thread_id = %(thread_id)s
+    UNION SELECT alias FROM thread_aliases WHERE thread_id = %(thread_id)s) ids
+WHERE id <> (SELECT checkpoint_thread_id FROM threads WHERE thread_id = %(thread_id)s)
+
 -- take_ticket --
 -- A run joins the thread's queue.
 UPDATE threads

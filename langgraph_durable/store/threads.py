@@ -84,6 +84,25 @@ async def create(
     return await get(conn, thread_id)
 
 
+async def insert_copy(conn: AsyncConnection[Row], thread_id: str, name: str) -> Thread:
+    """The row of a copy; its checkpoints are copied by the caller."""
+    ids = {"thread_id": thread_id, "name": name}
+    row = await (await conn.execute(_SQL["insert_copy"], ids)).fetchone()
+    assert row is not None
+    return as_thread(row)
+
+
+async def forget_rotations(conn: AsyncConnection[Row], thread_id: str) -> None:
+    """Delete the checkpoints of a thread's earlier rotations; the ids still reach it."""
+    rows = await conn.execute(_SQL["forget_rotations"], {"thread_id": thread_id})
+    await _delete_checkpoints(conn, [r["id"] for r in await rows.fetchall()])
+
+
+async def _delete_checkpoints(conn: AsyncConnection[Row], ids: Sequence[str]) -> None:
+    for name in ("delete_checkpoints", "delete_blobs", "delete_writes"):
+        await conn.execute(_CHECKPOINTS[name], {"ids": list(ids)})
+
+
 async def merge_metadata(
     conn: AsyncConnection[Row], thread_id: str, metadata: Mapping[str, Any]
 ) -> Thread:
@@ -165,9 +184,7 @@ async def set_state(
 async def delete(conn: AsyncConnection[Row], thread_id: str) -> None:
     """The thread, its runs, logs, aliases and every checkpoint of all its rotations."""
     rows = await conn.execute(_SQL["checkpoint_threads"], {"thread_id": thread_id})
-    ids = [r["id"] for r in await rows.fetchall()]
-    for name in ("delete_checkpoints", "delete_blobs", "delete_writes"):
-        await conn.execute(_CHECKPOINTS[name], {"ids": ids})
+    await _delete_checkpoints(conn, [r["id"] for r in await rows.fetchall()])
     await conn.execute(_SQL["delete"], {"thread_id": thread_id})
 
 

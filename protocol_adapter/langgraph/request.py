@@ -81,6 +81,25 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
     )
 
 
+def supersteps(body: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """``[{"updates": [{"values" | "command", "as_node"}]}]`` as lists of updates."""
+    given = body.get("supersteps") or []
+    if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
+        raise Unprocessable("'supersteps' must be a list of objects with 'updates'")
+    steps = [step.get("updates") or [] for step in given]
+    if not all(isinstance(s, list) and all(isinstance(u, dict) for u in s) for s in steps):
+        raise Unprocessable("'updates' must be a list of objects")
+    return [[_superstep_update(update) for update in step] for step in steps]
+
+
+def _superstep_update(update: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "values": update.get("values"),
+        "command": _command(update),
+        "as_node": text(update, "as_node"),
+    }
+
+
 def stream_modes(value: Any) -> tuple[str, ...]:
     """One mode, a list of modes, or nothing (then ``values``); repeats are dropped."""
     given = [value] if isinstance(value, str) else [] if value is None else value

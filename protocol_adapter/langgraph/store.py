@@ -139,7 +139,8 @@ def _index(body: Mapping[str, Any]) -> Literal[False] | list[str] | None:
     index = body.get("index")
     if index is False:
         return False
-    return None if index is True else texts(body, "index")
+    paths = None if index is True else texts(body, "index")
+    return None if paths is None else list(dict.fromkeys(paths))
 
 
 def _ttl(body: Mapping[str, Any]) -> float | None:

@@ -40,7 +40,7 @@ from protocol_adapter.langgraph.objects import (
     thread_object,
     updated_state,
 )
-from protocol_adapter.langgraph.request import checkpoint_of
+from protocol_adapter.langgraph.request import checkpoint_of, supersteps
 from protocol_adapter.langgraph.selection import (
     THREAD_FIELDS,
     check_columns,
@@ -66,6 +66,8 @@ class Threads:
             Route("/threads", self.create, methods=["POST"]),
             Route("/threads/search", self.search, methods=["POST"]),
             Route("/threads/count", self.count, methods=["POST"]),
+            Route("/threads/prune", self.prune, methods=["POST"]),
+            Route(f"{one}/copy", self.copy, methods=["POST"]),
             Route(one, self.get, methods=["GET"]),
             Route(one, self.update, methods=["PATCH"]),
             Route(one, self.delete, methods=["DELETE"]),
@@ -79,13 +81,30 @@ class Threads:
 
     async def create(self, request: Request) -> Response:
         body = await json_body(request)
-        refuse(body, "ttl", "supersteps")
-        thread = await self._engine.create_thread(
-            _new_id(body),
-            metadata=mapping(body, "metadata"),
-            if_exists=choice(body, "if_exists", ("raise", "do_nothing"), "raise"),
-        )
+        refuse(body, "ttl")
+        thread_id, metadata = _new_id(body), mapping(body, "metadata")
+        if_exists = choice(body, "if_exists", ("raise", "do_nothing"), "raise")
+        if steps := supersteps(body):
+            thread = await self._engine.create_thread_with(
+                thread_id, steps, metadata=metadata, if_exists=if_exists
+            )
+        else:
+            thread = await self._engine.create_thread(
+                thread_id, metadata=metadata, if_exists=if_exists
+            )
         return answer(thread_object(thread))
+
+    async def copy(self, request: Request) -> Response:
+        return answer(thread_object(await self._engine.copy_thread(_id(request))))
+
+    async def prune(self, request: Request) -> Response:
+        body = await json_body(request)
+        thread_ids = texts(body, "thread_ids")
+        if thread_ids is None:
+            raise Unprocessable("'thread_ids' is required: a list of thread ids")
+        strategy = choice(body, "strategy", ("delete", "keep_latest"), "delete")
+        pruned = await self._engine.prune_threads(thread_ids, strategy=strategy)
+        return answer({"pruned_count": pruned})
 
     async def get(self, request: Request) -> Response:
         return answer(thread_object(await self._engine.thread(_id(request))))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -13,48 +12,22 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.routing import Mount, Route
 
-from protocol_adapter.app import create_app
 from tests.contract.badness import (
     DEEP,
     NO_BODIES,
-    bodies,
     check_alive,
     check_told,
     fuzz,
     texts,
-    values,
 )
 from tests.contract.frames import read_frames
-from tests.protocol_adapter.engine import ScriptedEngine
+from tests.contract.langgraph_bodies.chance import ANY_BODY, BODIES
+from tests.contract.langgraph_bodies.endpoints import OF_RUNS, STATELESS, TAKES_LISTS, WITH_BODY
+from tests.contract.langgraph_bodies.wrong import GOOD, LONG, RUN, WRONG
 from tests.servers import Server
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
-LONG = "".join(chr(0x4E00 + number) for number in range(1500))  # no index takes it
-
-OF_RUNS = ("/threads/{thread}/runs", "/threads/{thread}/runs/stream", "/threads/{thread}/runs/wait")
-STATELESS = ("/runs", "/runs/stream", "/runs/wait")
-WITHOUT_BODY = ["/threads/{thread}/runs/{run}/cancel", "/threads/{thread}/copy"]
-TAKES_LISTS = ["/runs/batch"]
-NAMES = {"thread_id": "{thread}", "run_id": "{run}", "assistant_id": "{assistant}"}
-
-
-def endpoints() -> list[tuple[str, str]]:
-    """Every method and path of this door that takes a body."""
-    app = create_app(cast(Any, ScriptedEngine()))
-    doors = [route for mount in app.routes if isinstance(mount, Mount) for route in mount.routes]
-    found = []
-    for route in doors:
-        assert isinstance(route, Route)
-        path = re.sub(r"\{(\w+)\}", lambda name: NAMES.get(name[1], "x"), route.path)
-        methods = {"POST", "PUT", "PATCH"} & (route.methods or set())
-        if path not in WITHOUT_BODY and not path.startswith(("/responses", "/v1")):
-            found += [(method, path) for method in sorted(methods)]
-    return found
-
-
-WITH_BODY = endpoints()
 
 
 @dataclass(frozen=True)
@@ -111,128 +84,14 @@ def test_a_body_that_is_no_json_object_is_refused(
     refused(client.request(method, known.path(path), content=DEEP), 400, "200 levels")
 
 
-Wrong = tuple[Any, ...]
-OBJECT: Wrong = ([1], "text", 1, True)
-TEXT: Wrong = ({"a": 1}, [1], 1, True)
-FLAG: Wrong = ("true", 1, [], {})
-NUMBER: Wrong = ("1", 0, -1, 1001, 1.5, True, [])
-PLACE: Wrong = (
-    *OBJECT,
-    {"checkpoint_id": 5},
-    {"checkpoint_id": {"a": 1}},
-    {"checkpoint_ns": 5},
-    {"checkpoint_map": "x"},
-    {"checkpoint_map": {"": 5}},
-    {"configurable": 5},
-    {"configurable": {"checkpoint_id": 5}},
-)
-ASKED: dict[str, Wrong] = {
-    "assistant_id": (*TEXT, "", None),
-    "command": (
-        *OBJECT,
-        {"update": 5},
-        {"update": [["a"]]},
-        {"goto": 5},
-        {"goto": {"input": 1}},
-        {"goto": [["a"]]},
-        {"graph": "__parent__"},
-    ),
-    "config": (
-        *OBJECT,
-        {"configurable": 5},
-        {"configurable": {"checkpoint_id": 5}},
-        {"metadata": []},
-        {"tags": "a"},
-        {"tags": [1]},
-        {"recursion_limit": "ten"},
-        {"recursion_limit": 0},
-        {"recursion_limit": 2**40},
-    ),
-    "context": OBJECT,
-    "metadata": OBJECT,
-    "checkpoint": PLACE,
-    "checkpoint_id": TEXT,
-    "stream_mode": (5, {}, [5], "nope", ["values", "nope"]),
-    "stream_subgraphs": FLAG,
-    "interrupt_before": ({"a": 1}, 5, [5]),
-    "interrupt_after": ({"a": 1}, 5, [5]),
-    "durability": ("never", 5),
-    "checkpoint_during": FLAG,
-    "multitask_strategy": ("nope", 5),
-    "if_not_exists": ("nope", 5),
-    "on_disconnect": ("nope", 5),
-    "on_completion": ("nope", 5),
-    "webhook": (5, ["a"], "nowhere"),
-    "after_seconds": (-1, "5", True),
-}
-ATTENDED_ONLY = {"on_disconnect"}
-SEARCH: dict[str, Wrong] = {
-    "limit": NUMBER,
-    "offset": ("1", -1, 2**31, 1.5),
-    "metadata": OBJECT,
-    "select": ("text", [1], ["nope"]),
-    "sort_by": (5, "nope"),
-    "sort_order": (5, "sideways"),
-}
-WRONG: dict[tuple[str, str], dict[str, Wrong]] = {
-    ("POST", "/assistants/search"): {**SEARCH, "graph_id": TEXT, "name": TEXT},
-    ("POST", "/assistants/count"): {"metadata": OBJECT, "graph_id": TEXT, "name": TEXT},
-    ("POST", "/threads"): {
-        "thread_id": (*TEXT, "", "a/b", "\x01", LONG),
-        "metadata": OBJECT,
-        "if_exists": (5, "nope"),
-        "ttl": ("soon",),
-        "supersteps": ("text", [5]),
-    },
-    ("POST", "/threads/search"): {
-        **SEARCH,
-        "values": OBJECT,
-        "status": (5, "nope"),
-        "ids": ("text", [1]),
-        "extract": (*OBJECT, {"a": 1}, {str(n): "values" for n in range(11)}),
-    },
-    ("POST", "/threads/count"): {"metadata": OBJECT, "values": OBJECT, "status": (5, "nope")},
-    ("PATCH", "/threads/{thread}"): {"metadata": OBJECT, "ttl": ("soon",)},
-    ("POST", "/threads/{thread}/state"): {
-        "as_node": TEXT,
-        "checkpoint": PLACE,
-        "checkpoint_id": TEXT,
-    },
-    ("POST", "/threads/{thread}/state/checkpoint"): {
-        "checkpoint": PLACE,
-        "subgraphs": FLAG,
-        "select": ("text", [1], ["nope"]),
-    },
-    ("POST", "/threads/{thread}/history"): {
-        "limit": NUMBER,
-        "before": (5, [1], True, {"checkpoint_id": 5}, {"configurable": {"checkpoint_id": []}}),
-        "metadata": OBJECT,
-        "checkpoint": PLACE,
-        "select": ("text", [1], ["nope"]),
-    },
-    ("POST", "/runs/cancel"): {
-        "status": (5, "nope"),
-        "thread_id": TEXT,
-        "run_ids": ("text", [5]),
-    },
-    **{
-        ("POST", path): {
-            key: wrong
-            for key, wrong in ASKED.items()
-            if key not in ATTENDED_ONLY or not path.endswith("/runs")
-        }
-        for path in (*OF_RUNS, *STATELESS)
-    },
-}
-
-
 @pytest.mark.parametrize(("method", "path"), WITH_BODY)
 def test_a_key_with_a_wrong_value_is_named(
     client: httpx.Client, known: Known, method: str, path: str
 ) -> None:
     for key, wrong in WRONG.get((method, path), {}).items():
         for value in wrong:
-            content = orjson.dumps({"assistant_id": "echo", "input": {"x": 1}, key: value})
+            body = {**GOOD.get(path, RUN), key: value}
+            content = orjson.dumps([body] if path in TAKES_LISTS else body)
             answer = client.request(method, known.path(path), content=content)
             assert answer.status_code == 422, (key, endless(value), answer.text)
             refused(answer, 422, _innermost(key, value))
@@ -450,100 +309,6 @@ def test_a_name_that_is_taken_is_told(client: httpx.Client, known: Known) -> Non
 
 
 # -- at random ------------------------------------------------------------------------------------
-
-objects = st.dictionaries(texts, values, max_size=3)
-place = st.fixed_dictionaries({}, optional={"checkpoint_id": texts, "checkpoint_ns": texts})
-search = {
-    "metadata": objects,
-    "limit": st.integers(0, 20),
-    "offset": st.integers(0, 20),
-    "select": st.lists(texts, max_size=2),
-    "sort_by": st.sampled_from(["status", "name", "created_at"]),
-    "sort_order": st.sampled_from(["asc", "desc"]),
-}
-asked = {
-    "command": st.fixed_dictionaries(
-        {},
-        optional={
-            "resume": values,
-            "update": objects,
-            "goto": st.sampled_from(["echo", "nope", {"node": "echo", "input": {}}]),
-        },
-    ),
-    "config": st.fixed_dictionaries(
-        {},
-        optional={
-            "configurable": objects,
-            "metadata": objects,
-            "recursion_limit": st.integers(1, 50),
-        },
-    ),
-    "context": objects,
-    "metadata": objects,
-    "stream_mode": st.sampled_from(["values", "messages", ["updates", "debug"], "events", []]),
-    "stream_subgraphs": st.booleans(),
-    "interrupt_before": st.sampled_from(["*", ["echo"], ["nope"], "nope"]),
-    "interrupt_after": st.sampled_from(["*", ["echo"]]),
-    "checkpoint": place,
-    "durability": st.sampled_from(["sync", "async", "exit"]),
-    "multitask_strategy": st.sampled_from(["enqueue", "reject", "interrupt", "rollback"]),
-    "if_not_exists": st.sampled_from(["create", "reject"]),
-    "on_completion": st.sampled_from(["keep", "delete"]),
-}
-RUN_BODIES = bodies(asked, assistant_id=st.just("echo"), input=objects)
-BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
-    ("POST", "/assistants/search"): bodies({**search, "graph_id": texts, "name": texts}),
-    ("POST", "/assistants/count"): bodies({"metadata": objects, "graph_id": texts, "name": texts}),
-    ("POST", "/assistants"): bodies(
-        {
-            "assistant_id": texts,
-            "name": texts,
-            "description": texts,
-            "metadata": objects,
-            "config": objects,
-            "context": objects,
-            "if_exists": st.sampled_from(["raise", "do_nothing"]),
-        },
-        graph_id=st.just("echo"),
-    ),
-    ("POST", "/threads"): bodies(
-        {
-            "thread_id": texts,
-            "metadata": objects,
-            "if_exists": st.sampled_from(["raise", "do_nothing"]),
-        }
-    ),
-    ("POST", "/threads/search"): bodies(
-        {
-            **search,
-            "values": objects,
-            "status": st.sampled_from(["idle", "busy"]),
-            "ids": st.lists(texts, max_size=3),
-            "extract": st.dictionaries(texts, texts, max_size=3),
-        }
-    ),
-    ("POST", "/threads/count"): bodies({"metadata": objects, "values": objects}),
-    ("PATCH", "/threads/{thread}"): bodies({"metadata": objects}),
-    ("POST", "/threads/{thread}/state"): bodies(
-        {"values": objects, "as_node": st.just("echo"), "checkpoint": place}
-    ),
-    ("POST", "/threads/{thread}/state/checkpoint"): bodies(
-        {"checkpoint": place, "subgraphs": st.booleans(), "select": st.just(["values"])}
-    ),
-    ("POST", "/threads/{thread}/history"): bodies(
-        {
-            "limit": st.integers(1, 5),
-            "before": texts,
-            "metadata": objects,
-            "checkpoint": place,
-        }
-    ),
-    **{("POST", path): RUN_BODIES for path in (*OF_RUNS, *STATELESS)},
-}
-ANY_BODY = st.one_of(
-    bodies({**search, "thread_id": texts, "status": texts, "run_ids": st.lists(texts)}),
-    st.lists(RUN_BODIES, max_size=3).map(lambda each: b"[" + b",".join(each) + b"]"),
-)
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_BODY)

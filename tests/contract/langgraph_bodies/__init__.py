@@ -1,0 +1,1 @@
+"""Every endpoint of the LangGraph door that takes a body, and bodies for each."""

@@ -1,0 +1,106 @@
+"""Copying, pruning and building threads through the stock SDK."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import (
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    UnprocessableEntityError,
+)
+
+from tests.servers import Server
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[LangGraphClient]:
+    async with get_client(url=server.url) as made:
+        yield made
+
+
+async def new_thread(client: LangGraphClient, **more: Any) -> str:
+    return str((await client.threads.create(**more))["thread_id"])
+
+
+async def test_a_copy_has_state_and_history_and_goes_its_own_way(client: LangGraphClient) -> None:
+    source = await new_thread(client, metadata={"team": "a"})
+    for x in (1, 2):
+        await client.runs.wait(source, "echo", input={"x": x})
+    made: Any = await client.threads.copy(source)
+    copy = made["thread_id"]
+    assert made["metadata"]["team"] == "a"
+    assert made["status"] == "idle"
+    assert await client.runs.list(copy) == []
+    histories = [await client.threads.get_history(t, limit=20) for t in (source, copy)]
+    assert [h["values"] for h in histories[0]] == [h["values"] for h in histories[1]]
+    assert {h["checkpoint"]["thread_id"] for h in histories[1]} == {copy}
+    await client.runs.wait(copy, "echo", input={"x": 3})
+    states = [await client.threads.get_state(t) for t in (source, copy)]
+    assert [s["values"]["y"] for s in states] == [2, 3]
+
+
+async def test_a_copy_of_a_waiting_thread_asks_the_same_question(client: LangGraphClient) -> None:
+    source = await new_thread(client)
+    await client.runs.wait(source, "hitl", input={"q": "ok?"})
+    made: Any = await client.threads.copy(source)
+    assert made["status"] == "interrupted"
+    answered: Any = await client.runs.wait(
+        made["thread_id"], "hitl", command={"resume": "yes"}
+    )
+    assert answered["a"] == "yes"
+    assert (await client.threads.get(source))["status"] == "interrupted"
+
+
+async def test_an_unknown_thread_cannot_be_copied(client: LangGraphClient) -> None:
+    with pytest.raises(NotFoundError):
+        await client.threads.copy("nobody")
+
+
+async def test_prune_keeps_the_latest_or_deletes(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    for x in (1, 2):
+        await client.runs.wait(thread, "echo", input={"x": x})
+    kept = await client.threads.prune([thread, "nobody"], strategy="keep_latest")
+    assert kept == {"pruned_count": 1}
+    history = await client.threads.get_history(thread, limit=20)
+    assert [h["values"]["y"] for h in history] == [2]
+    result: Any = await client.runs.wait(thread, "echo", input={"x": 3})
+    assert result["y"] == 3
+    assert await client.threads.prune([thread]) == {"pruned_count": 1}
+    with pytest.raises(NotFoundError):
+        await client.threads.get(thread)
+
+
+async def test_a_busy_thread_is_not_pruned(client: LangGraphClient) -> None:
+    thread = await new_thread(client)
+    run = await client.runs.create(thread, "echo", input={"x": 1}, after_seconds=3600)
+    for strategy in ("delete", "keep_latest"):
+        with pytest.raises(ConflictError):
+            await client.threads.prune([thread], strategy=strategy)
+    await client.runs.cancel(thread, run["run_id"], wait=True)
+
+
+async def test_a_thread_can_be_built_of_supersteps(client: LangGraphClient) -> None:
+    steps: Any = [
+        {"updates": [{"values": {"x": 5}, "as_node": "__start__"}]},
+        {"updates": [{"values": {"y": 6}, "as_node": "echo"}]},
+    ]
+    made: Any = await client.threads.create(graph_id="echo", supersteps=steps)
+    assert made["values"] == {"x": 5, "y": 6}
+    assert made["status"] == "idle"
+    state = await client.threads.get_state(made["thread_id"])
+    assert state["values"] == {"x": 5, "y": 6}
+    assert len(await client.threads.get_history(made["thread_id"])) == 2
+    with pytest.raises(UnprocessableEntityError):
+        await client.threads.create(supersteps=steps)
+    bad: Any = [{"updates": [{"values": {"y": 6}, "as_node": "nope"}]}]
+    with pytest.raises(BadRequestError):
+        await client.threads.create(thread_id="never-made", graph_id="echo", supersteps=bad)
+    with pytest.raises(NotFoundError):
+        await client.threads.get("never-made")
