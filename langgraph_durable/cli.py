@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
             group(sub)
         if name == "dev":
             sub.add_argument("--reload", action="store_true", help="restart when a file changes")
+            sub.set_defaults(webhook_loopback=True)
     return parser
 
 

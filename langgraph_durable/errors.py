@@ -22,6 +22,14 @@ class InvalidAssistantId(InvalidRequest):
     """Invalid assistant ID: must be a UUID"""
 
 
+class InvalidSchedule(InvalidRequest):
+    """The schedule of a cron cannot be understood."""
+
+
+class WebhookRefused(InvalidRequest):
+    """The webhook's address is not one that this server may call."""
+
+
 class ThreadNotFound(DurableError):
     """Thread or assistant not found."""
 
@@ -48,6 +56,10 @@ class UnknownGraph(DurableError):
 
 class GraphNotFound(UnknownGraph):
     """No graph of that name is served here for an assistant to use."""
+
+
+class CronNotFound(DurableError):
+    """Cron not found"""
 
 
 class CheckpointNotFound(DurableError):

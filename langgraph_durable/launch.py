@@ -115,6 +115,8 @@ def configure(
 
 def _settings(options: argparse.Namespace, config: ProjectConfig | None) -> Settings:
     env = {"LANGGRAPH_DURABLE_HOME": str(_folder(options.config) / ".langgraph_durable")}
+    if getattr(options, "webhook_loopback", False):
+        env["LANGGRAPH_DURABLE_WEBHOOK_LOOPBACK"] = "true"
     if config is not None and config.mount_prefix is not None:
         env["MOUNT_PREFIX"] = config.mount_prefix
     if config is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable import pruning
 from langgraph_durable.assistants import system_assistants
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.followers import Followers
@@ -21,8 +22,10 @@ from langgraph_durable.postgres import Database, Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import assistants, items, threads
+from langgraph_durable.store import assistants, items
 from langgraph_durable.store.migrations import migrate
+from langgraph_durable.webhook_policy import WebhookPolicy
+from langgraph_durable.webhooks import Webhooks
 from langgraph_durable.worker import Worker
 
 if TYPE_CHECKING:
@@ -86,8 +89,10 @@ class Machinery:
             loops=self.loops,
             build_recovery_request=build_recovery_request,
         )
+        self.webhook_policy = _webhook_policy(project, settings)
+        self._webhooks = Webhooks(self.pool, self.webhook_policy, settings.webhook_secret)
         self._sweeps = {
-            threads.sweep_temporary: SWEEP_SECONDS,
+            self._sweep_threads: SWEEP_SECONDS,
             items.sweep: project.store.sweep_minutes * 60,
         }
         self._sweepers: list[asyncio.Task[None]] = []
@@ -138,6 +143,7 @@ class Machinery:
             self._writer.start()
             await asyncio.to_thread(self._keeper.start)
             self._worker.start()
+            self._webhooks.start()
             self._sweepers = [
                 asyncio.create_task(self._sweep(sweep, seconds), name="durable-sweeper")
                 for sweep, seconds in self._sweeps.items()
@@ -171,6 +177,7 @@ class Machinery:
                 sweeper.cancel()
             if self._sweepers:
                 await asyncio.wait(self._sweepers)
+            await self._webhooks.stop()
             await asyncio.to_thread(self._writer.stop)
             await asyncio.to_thread(self._keeper.stop)
         await self.notifier.stop()
@@ -197,9 +204,19 @@ class Machinery:
                 _log.exception("a sweep failed and is tried again: %s", sweep.__module__)
             await asyncio.sleep(seconds)
 
+    async def _sweep_threads(self, conn: AsyncConnection[Row]) -> int:
+        return await pruning.sweep(conn, self.pool)
+
     async def _swept(self, sweep: Sweep) -> int:
         async with transaction(self.pool) as conn:
             swept = await sweep(conn)
         if swept:
             _log.debug("%d swept: %s", swept, sweep.__module__)
         return swept
+
+
+def _webhook_policy(project: Project, settings: Settings) -> WebhookPolicy:
+    """What the project says about its own machine counts before what the settings say."""
+    disabled = project.webhooks.disable_loopback
+    loopback = settings.webhook_loopback if disabled is None else not disabled
+    return WebhookPolicy(config=project.webhooks, loopback=loopback)

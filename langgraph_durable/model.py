@@ -62,6 +62,7 @@ class RunRequest:
     ``command`` has the keys ``resume``, ``update``, ``goto``.
     ``multitask`` says what happens to runs that wait or run on the thread: enqueue (behind them),
     reject (this one), interrupt or rollback (those). ``after_seconds`` delays the start.
+    ``webhook`` is an address that is told of the run's end.
     ``durability`` is sync, async or exit. ``door`` names the protocol that created the run and
     ``door_data`` is that door's own JSON, stored and never read by the engine.
     """
@@ -89,6 +90,7 @@ class RunRequest:
     thread_metadata: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     after_seconds: float = 0.0
+    webhook: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +101,13 @@ class Run:
     now (``<id>::attempt-N`` after an EVENT_LOG rotation). ``request`` is the stored
     :class:`RunRequest` as a dict. ``output`` is JSON text: the last values, with
     ``__interrupt__`` when the graph waits for a person. ``error`` is ``{"error", "message"}``.
-    ``hidden`` runs were rolled back: gone for their thread.
+    ``ticket`` is the run's place in its thread's queue. ``hidden`` runs were rolled back: gone
+    for their thread.
     """
 
     run_id: str
     thread_id: str
+    ticket: int = 0
     conversation_id: str
     assistant_id: str
     graph_id: str
@@ -127,6 +131,17 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ttl:
+    """How long an unused thread lives, in minutes, and whether it is then deleted or pruned.
+
+    ``strategy`` is ``delete`` or ``keep_latest``.
+    """
+
+    minutes: float
+    strategy: str = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
     """One row of ``threads``, one for ever per public id.
 
@@ -146,6 +161,9 @@ class Thread:
     created_at: datetime
     updated_at: datetime
     state_updated_at: datetime
+    ttl_minutes: float | None = None
+    ttl_strategy: str = "delete"
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,5 +204,43 @@ class Assistant:
     context: dict[str, Any]
     metadata: dict[str, Any]
     version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronWish:
+    """What a client asks of a cron: a run, and when it is to be made.
+
+    ``schedule`` has the five fields of cron, read in ``timezone`` (an IANA name; None is UTC).
+    No run starts behind ``end_time``. ``payload`` is the client's own JSON, stored and never read.
+    """
+
+    request: RunRequest
+    schedule: str
+    timezone: str | None = None
+    end_time: datetime | None = None
+    enabled: bool = True
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cron:
+    """One row of ``crons``. ``request`` is the stored :class:`RunRequest` as a dict.
+
+    ``thread_id`` None: every run has a thread of its own. ``next_run_date`` None: it has ended.
+    """
+
+    cron_id: str
+    assistant_id: str
+    thread_id: str | None
+    schedule: str
+    timezone: str | None
+    end_time: datetime | None
+    enabled: bool
+    metadata: dict[str, Any]
+    payload: dict[str, Any]
+    request: dict[str, Any]
+    next_run_date: datetime | None
     created_at: datetime
     updated_at: datetime

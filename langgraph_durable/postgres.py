@@ -15,11 +15,26 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from langgraph_durable.credentials import Credentials
-from langgraph_durable.errors import DurableError, OutcomeUnknown, StoreUnavailable
+from langgraph_durable.errors import (
+    DurableError,
+    InvalidRequest,
+    OutcomeUnknown,
+    StoreUnavailable,
+)
 from langgraph_durable.settings import Settings
 
-UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
-"""What psycopg raises when the server, the network or the pool is gone (and for lock time-outs)."""
+UNAVAILABLE = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    PoolTimeout,
+)
+"""What psycopg raises when the server, the network or the pool is gone (and for lock time-outs),
+or when the server is a standby that only reads for the moment."""
+
+REFUSED = (psycopg.DataError, psycopg.IntegrityError, UnicodeEncodeError)
+"""What is raised for values that no database takes: NUL or half a character in a text, a negative
+limit, an id that is taken."""
 
 Row = DictRow
 
@@ -155,13 +170,22 @@ class Database:
         )
 
 
+def _refused(error: Exception) -> InvalidRequest:
+    """In words of our own: the database's tell of its tables."""
+    if isinstance(error, psycopg.IntegrityError):
+        return InvalidRequest("An id in the request is taken, or names nothing that is there.")
+    return InvalidRequest("A value in the request is not one that can be stored.")
+
+
 @contextmanager
 def reaching() -> Iterator[None]:
-    """Turns what psycopg raises when the database is gone into StoreUnavailable."""
+    """StoreUnavailable when the database is gone, InvalidRequest when it does not take a value."""
     try:
         yield
     except UNAVAILABLE as error:
         raise StoreUnavailable from error
+    except REFUSED as error:
+        raise _refused(error) from error
 
 
 @asynccontextmanager
@@ -173,6 +197,7 @@ async def transaction(
     Raises:
         StoreUnavailable: the database cannot be reached, nothing was written.
         OutcomeUnknown: it was lost between a commit and its confirmation.
+        InvalidRequest: it does not take a value.
     """
     committing = False
     try:
@@ -181,6 +206,8 @@ async def transaction(
             committing = True
     except UNAVAILABLE as error:
         raise (OutcomeUnknown if committing else StoreUnavailable) from error
+    except REFUSED as error:
+        raise _refused(error) from error
 
 
 @asynccontextmanager
@@ -191,6 +218,7 @@ async def reading(
 
     Raises:
         StoreUnavailable: the database cannot be reached.
+        InvalidRequest: it does not take a value.
     """
     with reaching():
         async with pool.connection() as conn:

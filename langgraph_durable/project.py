@@ -18,6 +18,7 @@ from langgraph_durable.graphs import GraphSource, graph_source, recovery_problem
 from langgraph_durable.project_config import ProjectConfig, read_config
 from langgraph_durable.settings import Settings
 from langgraph_durable.store_config import StoreConfig
+from langgraph_durable.webhook_config import WebhookConfig
 
 __all__ = ["GraphSource", "Project", "ProjectConfig", "load_project", "read_config"]
 
@@ -31,10 +32,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """The served graphs by name, and how the store they share works."""
+    """The served graphs by name, how the store they share works, and whom their runs may call."""
 
     graphs: Mapping[str, GraphSource]
     store: StoreConfig = field(default_factory=StoreConfig)
+    webhooks: WebhookConfig = field(default_factory=WebhookConfig)
 
     @classmethod
     def from_graph(cls, graph: Any, name: str = "agent") -> Project:
@@ -76,7 +78,8 @@ def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Proje
     graphs = _made({name: _importer(config, name) for name in config.graphs}, "graphs", problems)
     index = _index(config, problems)
     _raise(problems)
-    return Project(graphs=graphs, store=replace(config.store, index=index))
+    store = replace(config.store, index=index)
+    return Project(graphs=graphs, store=store, webhooks=config.webhooks)
 
 
 def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from langgraph_durable import env_file
 from langgraph_durable.errors import ProjectError
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.settings import strategy
-from langgraph_durable.store_config import StoreConfig, read_store, unknown_keys
+from langgraph_durable import env_file, store_config, webhook_config
+from langgraph_durable.store_config import StoreConfig, read_store
+from langgraph_durable.webhook_config import WebhookConfig, read_webhooks
 
 _BUILD = "only used to build images; ignored"
 _NOTICES = {
@@ -29,12 +30,11 @@ _NOTICES = {
     "keep_pkg_tools": _BUILD,
     "_INTERNAL_docker_tag": _BUILD,
     "checkpointer": "the server's own Postgres checkpointer is used instead",
-    "webhooks": "not supported yet; ignored",
     "encryption": "not supported; data is stored as it is",
     "priority": "not supported yet; ignored",
     "ui": "not supported; ignored",
 }
-_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "store", "$schema")
+_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "store", "webhooks", "$schema")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +51,7 @@ class ProjectConfig:
     recovery: Mapping[str, RecoveryStrategy]
     mount_prefix: str | None
     store: StoreConfig
+    webhooks: WebhookConfig
     notices: tuple[str, ...]
 
 
@@ -59,14 +60,16 @@ def read_config(path: Path) -> ProjectConfig:
     raw = _read(path)
     problems: list[str] = []
     folder = path.resolve().parent
+    env = _env(raw.get("env", {}), folder, problems)
     config = ProjectConfig(
         folder=folder,
         graphs=_graphs(raw.get("graphs"), problems),
         paths=_paths(raw.get("dependencies", ["."]), folder, problems),
-        env=_env(raw.get("env", {}), folder, problems),
+        env=env,
         recovery=_recovery(raw, problems),
         mount_prefix=_mount_prefix(raw.get("http"), problems),
         store=read_store(raw.get("store"), problems),
+        webhooks=read_webhooks(raw.get("webhooks"), {**os.environ, **env}, problems),
         notices=tuple(_notices(raw)),
     )
     if raw.get("auth"):
@@ -167,7 +170,9 @@ def _notices(raw: dict[str, Any]) -> list[str]:
     http = raw.get("http")
     if isinstance(http, dict) and (rest := sorted(http.keys() - {"mount_prefix"})):
         notices.append(f"http: {', '.join(rest)}: not supported yet; ignored")
-    notices += [f"store.{key}: unknown; ignored" for key in unknown_keys(raw.get("store"))]
+    for name, part in (("store", store_config), ("webhooks", webhook_config)):
+        unknown = part.unknown_keys(raw.get(name))
+        notices += [f"{name}.{key}: unknown; ignored" for key in unknown]
     listed = raw.get("dependencies")
     packages = [d for d in listed if not str(d).startswith(".")] if isinstance(listed, list) else []
     if packages:

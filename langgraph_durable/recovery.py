@@ -103,7 +103,7 @@ def plan(wish: Wish, baseline: Baseline, head: Head, *, first: bool) -> Plan:
 
 def _not_mine(wish: Wish, baseline: Baseline, head: Head, *, first: bool) -> Plan | None:
     applied = head.checkpoint_id != baseline.head or head.null_writes > baseline.null_writes
-    if wish.answers is not None:
+    if wish.answers is not None and (wish.answers or head.questions or not wish.edits):
         return _answer(wish, head, edit=wish.edits and not applied, first=first)
     if wish.edits and applied:
         # Not by `tasks`: a snapshot lists them without the writes that the command left.
@@ -119,9 +119,8 @@ def _answer(wish: Wish, head: Head, *, edit: bool, first: bool) -> Plan | None:
         return Plan(act=Act.COMMAND, resume=left, edit=edit, fork=wish.fork)
     if not head.tasks:
         return Plan(act=Act.COMPLETE)
-    if not wish.answers and not head.questions and (first or edit):
-        act = Act.COMMAND if edit else Act.CONTINUE
-        return Plan(act=act, edit=edit, fork=wish.fork)
+    if not wish.answers and not head.questions and first:
+        return Plan(act=Act.CONTINUE, fork=wish.fork)
     if first:
         return Plan(act=Act.INTERRUPTED)
     return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import atexit
 import contextlib
 import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from importlib import import_module
@@ -29,6 +31,9 @@ _log = logging.getLogger(__name__)
 LAST_WORDS_SECONDS = 2.0
 """What a connection has, after the engine has drained, to say its last bytes."""
 
+LEAVE_SECONDS = 0.5
+"""What threads of user code have, after everything else has stopped, to end by themselves."""
+
 
 def serve(launch: Launch, options: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C; blocking. Raises DurableError when it cannot start."""
@@ -38,7 +43,7 @@ def serve(launch: Launch, options: argparse.Namespace) -> int:
             asyncio.run(_serve(launch.engine(), launch, listening, options))
         finally:
             launch.stop()
-    return 0
+    return _ending(0)
 
 
 def work(launch: Launch, options: argparse.Namespace) -> int:
@@ -47,7 +52,29 @@ def work(launch: Launch, options: argparse.Namespace) -> int:
         asyncio.run(_work(launch.engine(), launch))
     finally:
         launch.stop()
-    return 0
+    return _ending(0)
+
+
+def _ending(code: int) -> int:
+    """The exit status of a process that ends now, at the latest in ``LEAVE_SECONDS``.
+
+    A node that is no coroutine runs in a thread that nobody can stop, and Python waits for it.
+    Its run was handed back.
+    """
+    joined = threading.Event()
+    atexit.register(joined.set)  # such hooks run behind that wait, the newest first
+
+    def leave() -> None:
+        if not joined.wait(LEAVE_SECONDS):
+            _log.warning("the process ends although a thread of a node still runs")
+            logging.shutdown()
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(code)
+
+    threading.Thread(target=leave, name="durable-leave", daemon=True).start()
+    return code
 
 
 def listen(options: argparse.Namespace) -> socket.socket:

@@ -34,7 +34,8 @@ class Settings:
 
     ``database_url`` None means the embedded database under ``home``. ``direct_database_url``
     by-passes a pooler such as PgBouncer for what needs a session. ``credentials`` names what
-    gives the password: ``module:callable`` or ``databricks``.
+    gives the password: ``module:callable`` or ``databricks``. ``webhook_loopback`` lets webhooks call this machine,
+    ``webhook_secret`` signs them.
 
     Raises SettingsError naming every problem at once, one a line.
     """
@@ -59,6 +60,8 @@ class Settings:
     home: Path = Path(".langgraph_durable")
     send_resumed: bool = True
     prepare_statements: bool = True
+    webhook_loopback: bool = False
+    webhook_secret: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(

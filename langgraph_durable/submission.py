@@ -19,7 +19,7 @@ from langgraph_durable.model import (
 from langgraph_durable.postgres import Row
 from langgraph_durable.request import answers, stored
 from langgraph_durable.serde import clean, decode, encode
-from langgraph_durable.store import runs, threads
+from langgraph_durable.store import runs, threads, webhooks
 from langgraph_durable.threadstate import check_checkpoint
 from langgraph_durable.unowned import end_waiting
 
@@ -66,7 +66,10 @@ async def submit(
             "after_seconds": request.after_seconds,
         },
     )
+    if request.webhook is not None:
+        await webhooks.insert(conn, run_id, request.webhook)
     await runs.announce_work(conn)
+    await runs.announce_thread(conn, thread["thread_id"])
 
 
 async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest) -> Row:

@@ -26,6 +26,7 @@ from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
 from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.runs import Runs
 from protocol_adapter.langgraph.store import Store
+from protocol_adapter.langgraph.thread_stream import ThreadStream
 from protocol_adapter.langgraph.threads import Threads
 from protocol_adapter.responses.routes import routes as responses_routes
 
@@ -35,6 +36,7 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
     Unprocessable: 422,
     errors.InvalidRequest: 400,
     errors.InvalidAssistantId: 422,
+    errors.WebhookRefused: 422,
     errors.GraphNotFound: 404,
     errors.UnknownGraph: 422,
     errors.AssistantExists: 409,
@@ -84,6 +86,7 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
     doors = [
         *Assistants(engine).routes(),
         *Threads(engine).routes(),
+        *ThreadStream(engine).routes(),
         *Runs(engine, audience).routes(),
         *Store(engine).routes(),
         *responses_routes(engine, resumed_events=engine.settings.send_resumed),

@@ -20,7 +20,7 @@ class StreamCut(Exception):
     """Raised by a chunk iterator that has to stop before its end, when the server drains."""
 
 
-def frame(event: str, data: str, *, event_id: int | None = None, eol: str = CRLF) -> bytes:
+def frame(event: str, data: str, *, event_id: int | str | None = None, eol: str = CRLF) -> bytes:
     """One frame; ``data`` is text without line breaks. Without ``event_id`` it has no ``id:``."""
     tail = "" if event_id is None else f"id: {event_id}{eol}"
     return f"event: {event}{eol}data: {data}{eol}{tail}{eol}".encode()

@@ -66,12 +66,12 @@ class Gate:
         self._opened.result(60)
 
 
-async def submit(engine: DurableEngine, thread_id: str = "t", **wish: Any) -> Run:
+async def submit(engine: DurableEngine, thread_id: str | None = "t", **wish: Any) -> Run:
     wish = {"assistant": "agent", "if_not_exists": "create", **wish}
     return await engine.submit(RunRequest(thread_id=thread_id, **wish))
 
 
-async def run(engine: DurableEngine, thread_id: str = "t", **wish: Any) -> Run:
+async def run(engine: DurableEngine, thread_id: str | None = "t", **wish: Any) -> Run:
     """The run when it has ended."""
     return await ended(engine, await submit(engine, thread_id, **wish))
 

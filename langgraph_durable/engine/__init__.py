@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph_durable.engine.graphs import Graphs
 from langgraph_durable.engine.responses import Responses
 from langgraph_durable.engine.store import Store
+from langgraph_durable.engine.threadlog import ThreadLog
 from langgraph_durable.engine.threads import Threads
 from langgraph_durable.machinery import Machinery
 from langgraph_durable.postgres import reading
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class DurableEngine(Graphs, Threads, Responses, Store):
+class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store):
     """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
 
     ``embedded`` is started and stopped with the engine. ``works`` False only asks: the runs are
@@ -50,7 +51,6 @@ class DurableEngine(Graphs, Threads, Responses, Store):
             check_hook(build_recovery_request)
         super().__init__(project or Project.from_graph(graph), settings or Settings())
         self.worker_id = _worker_id()
-        self.draining = False
         self._hook = build_recovery_request
         self._embedded = embedded
         self._works = works

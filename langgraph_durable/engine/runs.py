@@ -12,6 +12,7 @@ from langchain_core.utils.uuid import uuid7
 from langgraph_durable import submission
 from langgraph_durable.engine.started import Started
 from langgraph_durable.errors import (
+    InvalidRequest,
     OutcomeUnknown,
     RunNotCancellable,
     RunNotFound,
@@ -23,6 +24,7 @@ from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunRequest, R
 from langgraph_durable.postgres import reading, transaction
 from langgraph_durable.store import runs, threads
 
+CANCEL_ACTIONS = ("interrupt", "rollback")
 CONFIRM_SECONDS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
 
@@ -38,9 +40,12 @@ class Runs(Started):
             ThreadBusy: and ``multitask`` is ``reject``.
             CheckpointNotFound: the request names a checkpoint its thread does not have.
             InvalidRequest: the request contradicts itself.
+            WebhookRefused: its webhook must not be called from here.
             StoreUnavailable: nothing was stored.
         """
         run_id = request.run_id or str(uuid7())
+        if request.webhook is not None:
+            await self._machinery.webhook_policy.targets(request.webhook)
         try:
             async with transaction(self._machinery.pool) as conn:
                 assistant = await self._find_assistant(conn, request.assistant)
@@ -129,7 +134,10 @@ class Runs(Started):
         Raises:
             RunNotFound: no such run.
             RunNotCancellable: it has ended already.
+            InvalidRequest: ``action`` is neither interrupt nor rollback.
         """
+        if action not in CANCEL_ACTIONS:
+            raise InvalidRequest(f"action: {action!r} is not {' or '.join(CANCEL_ACTIONS)}")
         run = await self.run(run_id, thread_id)
         async with transaction(self._machinery.pool) as conn:
             thread = await threads.lock(conn, run.thread_id)

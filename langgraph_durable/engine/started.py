@@ -20,6 +20,7 @@ class Started:
     def __init__(self, project: Project, settings: Settings) -> None:
         self.project = project
         self.settings = settings
+        self.draining = False
         self._running: Machinery | None = None
 
     @property

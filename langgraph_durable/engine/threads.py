@@ -5,15 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import StateSnapshot
 
-from langgraph_durable import threadstate
+from langgraph_durable import pruning, threadstate
 from langgraph_durable.engine.started import Started
 from langgraph_durable.errors import ThreadBusy, ThreadNotFound, UnknownGraph
-from langgraph_durable.model import Thread
+from langgraph_durable.model import Thread, Ttl
 from langgraph_durable.postgres import reading, transaction
 from langgraph_durable.rotation import copy_statements
 from langgraph_durable.store import checkpoints, runs, threads
@@ -28,6 +27,7 @@ class Threads(Started):
         *,
         metadata: Mapping[str, Any] | None = None,
         if_exists: str = "raise",
+        ttl: Ttl | None = None,
     ) -> Thread:
         """A new idle thread. Raises ThreadExists unless ``if_exists`` is ``do_nothing``."""
         async with transaction(self._machinery.pool) as conn:
@@ -36,6 +36,7 @@ class Threads(Started):
                 thread_id or str(uuid.uuid4()),
                 metadata=metadata or {},
                 if_exists=if_exists,
+                ttl=ttl,
             )
 
     async def create_thread_with(
@@ -104,21 +105,20 @@ class Threads(Started):
             row = await threads.lock(conn, thread_id)
             if await runs.open_of_thread(conn, row["thread_id"]):
                 raise ThreadBusy
-            await threads.forget_rotations(conn, row["thread_id"])
-            # In transactions of its own, while no run can touch the locked thread.
-            await AsyncPostgresSaver(cast(Any, pool)).aprune(
-                [row["checkpoint_thread_id"]], strategy="keep_latest"
-            )
+            await pruning.keep_latest(conn, pool, row)
 
     async def thread(self, thread_id: str) -> Thread:
         """By id or by any rotated id. Raises ThreadNotFound."""
         async with reading(self._machinery.pool) as conn:
             return await threads.get(conn, thread_id)
 
-    async def update_thread(self, thread_id: str, metadata: Mapping[str, Any]) -> Thread:
-        """Merge metadata. Raises ThreadNotFound."""
+    async def update_thread(
+        self, thread_id: str, metadata: Mapping[str, Any], *, ttl: Ttl | None = None
+    ) -> Thread:
+        """Merge metadata; give it a life time of its own. Raises ThreadNotFound."""
         async with transaction(self._machinery.pool) as conn:
-            return await threads.merge_metadata(conn, thread_id, metadata)
+            thread = await threads.merge_metadata(conn, thread_id, metadata)
+            return thread if ttl is None else await threads.set_ttl(conn, thread_id, ttl)
 
     async def delete_thread(self, thread_id: str) -> None:
         """Delete it with runs, logs and all checkpoints. Raises ThreadNotFound, ThreadBusy."""

@@ -4,8 +4,8 @@ hints: this process's own commits, notifications, and a poll that needs neither.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
@@ -82,6 +82,19 @@ class Followers:
                     return
                 await self._changed(changed)
 
+    async def any_of(self, hints: Sequence[str], found: Callable[[], Awaitable[bool]]) -> bool:
+        """Wait until ``found()`` is true, asked at every hint; False when this process stops."""
+        with ExitStack() as stack:
+            changed = asyncio.Event()
+            for hint in hints:
+                stack.enter_context(self._watching(hint, changed))
+            while not self._closed:
+                changed.clear()
+                if await found():
+                    return True
+                await self._changed(changed)
+        return False
+
     async def _read(self, run_id: str, after: Cursor) -> list[Event]:
         try:
             async with reading(self._pool) as conn:
@@ -104,8 +117,10 @@ class Followers:
             return
 
     @contextmanager
-    def _watching(self, run_id: str) -> Iterator[asyncio.Event]:
-        changed = asyncio.Event()
+    def _watching(
+        self, run_id: str, changed: asyncio.Event | None = None
+    ) -> Iterator[asyncio.Event]:
+        changed = changed or asyncio.Event()
         self._waiting.setdefault(run_id, set()).add(changed)
         try:
             yield changed

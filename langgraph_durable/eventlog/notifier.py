@@ -17,7 +17,7 @@ RECONNECT_SECONDS = 0.25
 
 
 class Notifier:
-    """Dispatches notifications ``events <ids>``, ``work``, ``cancel <id>`` on the main loop.
+    """Dispatches ``events <ids>``, ``thread <id>``, ``work``, ``cancel <id>`` on the main loop.
 
     ``connected`` is called after every (re)LISTEN: what was sent before is lost.
     """
@@ -74,6 +74,8 @@ class Notifier:
     def _dispatch(self, kind: str, rest: str) -> None:
         if kind == "events":
             self._events(rest.split(","))
+        elif kind == "thread":
+            self._events([f"thread {rest}"])
         elif kind == "work":
             self._work()
         elif kind == "cancel":

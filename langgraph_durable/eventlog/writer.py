@@ -95,6 +95,8 @@ class Writer:
         self._blocked: dict[tuple[str, int], Group] = {}
         self._ready = threading.Condition()
         self._closing = False
+        self._ended = False
+        self._too_late_at = float("inf")
         self._conn: Connection[Row] | None = None
         self._thread = threading.Thread(target=self._run, name="durable-writer", daemon=True)
 
@@ -105,14 +107,18 @@ class Writer:
         """Write what is queued, then end; what cannot be written in time fails."""
         with self._ready:
             self._closing = True
+            self._too_late_at = time.monotonic() + timeout / 2
             self._ready.notify()
         self._thread.join(timeout)
 
     def put(self, change: Change) -> None:
-        """Queue a change; from any thread."""
+        """Queue a change; from any thread. It fails at once when the writer has ended."""
         with self._ready:
-            self._queue.append(change)
-            self._ready.notify()
+            if not self._ended:
+                self._queue.append(change)
+                self._ready.notify()
+                return
+        Group(change).fail(StoreUnavailable())
 
     def _run(self) -> None:
         while (changes := self._collect()) is not None:
@@ -136,6 +142,7 @@ class Writer:
                     break
             self._linger()
             if self._closing and not self._queue and not self._blocked:
+                self._ended = True
                 return None
             return self._take()
 
@@ -191,7 +198,10 @@ class Writer:
             try:
                 self._commit([group])
             except _BLOCKED:
-                self._blocked[group.log.key] = group
+                if time.monotonic() > self._too_late_at:
+                    group.fail(StoreUnavailable())
+                else:
+                    self._blocked[group.log.key] = group
                 return
             except Exception as error:
                 if not _database_is_away(error):
@@ -235,7 +245,10 @@ class Writer:
     def _done(self, groups: list[Group]) -> None:
         for group in groups:
             group.settle()
-        self._committed(_hints(groups))
+        try:
+            self._committed(_hints(groups))
+        except Exception:
+            _log.exception("followers could not be told; they poll")
 
     def _commit(self, groups: list[Group]) -> None:
         conn = self._connection()

@@ -21,6 +21,23 @@ WHERE r.thread_id = %(thread_id)s AND NOT r.hidden
 ORDER BY r.ticket DESC
 LIMIT %(limit)s OFFSET %(offset)s
 
+-- begun_after --
+-- A thread's runs that have begun, in the order they began, behind one of them.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.thread_id = %(thread_id)s AND r.started_at IS NOT NULL
+  AND (r.started_at, r.ticket) > (
+      coalesce((SELECT started_at FROM runs
+                WHERE thread_id = %(thread_id)s AND ticket = %(ticket)s), '-infinity'),
+      %(ticket)s)
+ORDER BY r.started_at, r.ticket
+
+-- by_ticket --
+-- The run of one place in a thread's queue.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.thread_id = %(thread_id)s AND r.ticket = %(ticket)s
+
 -- open_of_thread --
 -- The runs of a thread that wait or run, in key order; the thread must be locked.
 SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry

@@ -18,8 +18,10 @@ SELECT * FROM threads WHERE thread_id = %(thread_id)s FOR NO KEY UPDATE
 
 -- insert --
 -- A new thread; nothing when the id is taken.
-INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary)
-VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s)
+INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary, ttl_minutes,
+                     ttl_strategy, expires_at)
+VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s, %(ttl_minutes)s,
+        %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s))
 ON CONFLICT DO NOTHING
 RETURNING *
 
@@ -37,6 +39,13 @@ SELECT id FROM (
     SELECT thread_id AS id FROM threads WHERE thread_id = %(thread_id)s
     UNION SELECT alias FROM thread_aliases WHERE thread_id = %(thread_id)s) ids
 WHERE id <> (SELECT checkpoint_thread_id FROM threads WHERE thread_id = %(thread_id)s)
+
+-- set_ttl --
+-- A thread's own life time, counted from its last use.
+UPDATE threads
+SET ttl_minutes = %(ttl_minutes)s, ttl_strategy = %(ttl_strategy)s, updated_at = now(),
+    expires_at = CASE WHEN status <> 'busy' THEN thread_expiry(temporary, %(ttl_minutes)s) END
+WHERE thread_id = %(thread_id)s RETURNING *
 
 -- take_ticket --
 -- A run joins the thread's queue.
@@ -60,7 +69,7 @@ SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_r
                                  AND r.status IN ('pending', 'running')) THEN 'busy'
                   ELSE %(status)s END,
     error = %(error)s, updated_at = now(), state_updated_at = now(),
-    expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
+    expires_at = thread_expiry(t.temporary, t.ttl_minutes)
 WHERE t.thread_id = %(thread_id)s
 
 -- settle_rolled_back --
@@ -73,14 +82,15 @@ SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_r
                   WHEN t.interrupts <> '{}' THEN 'interrupted'
                   ELSE 'idle' END,
     updated_at = now(),
-    expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
+    expires_at = thread_expiry(t.temporary, t.ttl_minutes)
 WHERE t.thread_id = %(thread_id)s
 
 -- set_state --
 -- The thread row after its state was edited by hand.
 UPDATE threads
 SET "values" = %(values)s, interrupts = %(interrupts)s, status = %(status)s,
-    error = NULL, updated_at = now(), state_updated_at = now()
+    error = NULL, updated_at = now(), state_updated_at = now(),
+    expires_at = thread_expiry(temporary, ttl_minutes)
 WHERE thread_id = %(thread_id)s
 
 -- delete --
@@ -94,13 +104,18 @@ UNION SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s
 UNION SELECT alias FROM thread_aliases WHERE thread_id = %(thread_id)s
 
 -- expired --
--- Temporary threads whose last run ended long enough ago.
-SELECT thread_id FROM threads
-WHERE expires_at <= now() AND temporary AND active_run_id IS NULL
+-- Threads whose time is over; never one that is busy or waits for a person.
+SELECT thread_id, checkpoint_thread_id, temporary, ttl_strategy FROM threads
+WHERE expires_at <= now() AND active_run_id IS NULL
+  AND (temporary OR status NOT IN ('busy', 'interrupted'))
   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = threads.thread_id
                     AND r.status IN ('pending', 'running'))
 ORDER BY thread_id LIMIT 50
 FOR UPDATE SKIP LOCKED
+
+-- outlive --
+-- A pruned thread has nothing more to lose until it is used again.
+UPDATE threads SET expires_at = NULL WHERE thread_id = %(thread_id)s
 
 -- taken --
 -- Which of these names belong to anybody already.

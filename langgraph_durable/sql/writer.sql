@@ -75,7 +75,7 @@ SET active_run_id = NULL,
     "values" = coalesce(%(values)s, t."values"),
     interrupts = coalesce(%(interrupts)s, t.interrupts),
     error = %(error)s, state_updated_at = now(), updated_at = now(),
-    expires_at = CASE WHEN t.temporary THEN now() + make_interval(mins => 10) END
+    expires_at = thread_expiry(t.temporary, t.ttl_minutes)
 WHERE t.thread_id = %(thread_id)s
 
 -- hand_back --

@@ -120,6 +120,24 @@ async def of_thread(
     return [as_run(r) for r in await rows.fetchall()]
 
 
+async def begun_after(conn: AsyncConnection[Row], thread_id: str, ticket: int) -> list[Run]:
+    """A thread's runs that began behind the one with ``ticket`` (-1: all), in that order."""
+    rows = await conn.execute(_SQL["begun_after"], {"thread_id": thread_id, "ticket": ticket})
+    return [as_run(r) for r in await rows.fetchall()]
+
+
+async def by_ticket(conn: AsyncConnection[Row], thread_id: str, ticket: int) -> Run | None:
+    """The run of one place in a thread's queue."""
+    place = {"thread_id": thread_id, "ticket": ticket}
+    row = await (await conn.execute(_SQL["by_ticket"], place)).fetchone()
+    return as_run(row) if row else None
+
+
+async def announce_thread(conn: AsyncConnection[Row], thread_id: str) -> None:
+    """Hint to the followers of a thread that it has one run more; heard at commit."""
+    await conn.execute("SELECT pg_notify('langgraph_durable', %s)", (f"thread {thread_id}",))
+
+
 async def with_status(conn: AsyncConnection[Row], statuses: Sequence[str]) -> list[Run]:
     """All runs that wait or run, oldest first; ``statuses`` are pending, running or both."""
     rows = await conn.execute(_SQL["open"], {"statuses": list(statuses)})

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.types.json import Jsonb
 
 from langgraph_durable.errors import ThreadExists, ThreadNotFound
-from langgraph_durable.model import Thread, ThreadStatus
+from langgraph_durable.model import Thread, ThreadStatus, Ttl
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import clean, decode, encode
 from langgraph_durable.sql import statements
@@ -63,6 +63,7 @@ async def create(
     metadata: Mapping[str, Any],
     if_exists: str = "raise",
     temporary: bool = False,
+    ttl: Ttl | None = None,
 ) -> Thread:
     """A new thread; an id that is an alias means that alias's thread.
 
@@ -73,6 +74,7 @@ async def create(
         "thread_id": thread_id,
         "metadata": jsonb(metadata),
         "temporary": temporary,
+        **_ttl_columns(ttl),
     }
     held = await (await conn.execute(_SQL["resolve"], parameters)).fetchone()
     if held is None:
@@ -188,12 +190,30 @@ async def delete(conn: AsyncConnection[Row], thread_id: str) -> None:
     await conn.execute(_SQL["delete"], {"thread_id": thread_id})
 
 
-async def sweep_temporary(conn: AsyncConnection[Row]) -> int:
-    """Delete temporary threads whose last run ended long enough ago; answers how many."""
-    rows = await (await conn.execute(_SQL["expired"])).fetchall()
-    for row in rows:
-        await delete(conn, row["thread_id"])
-    return len(rows)
+async def expired(conn: AsyncConnection[Row]) -> list[Row]:
+    """Locked rows of threads whose time is over, some at a time."""
+    return await (await conn.execute(_SQL["expired"])).fetchall()
+
+
+async def outlive(conn: AsyncConnection[Row], thread_id: str) -> None:
+    """Nothing more to sweep until the thread is used again."""
+    await conn.execute(_SQL["outlive"], {"thread_id": thread_id})
+
+
+async def set_ttl(conn: AsyncConnection[Row], thread_id: str, ttl: Ttl) -> Thread:
+    """Give a thread a life time of its own. Raises ThreadNotFound."""
+    held = await lock(conn, thread_id)
+    parameters = {"thread_id": held["thread_id"], **_ttl_columns(ttl)}
+    row = await (await conn.execute(_SQL["set_ttl"], parameters)).fetchone()
+    assert row is not None
+    return as_thread(row)
+
+
+def _ttl_columns(ttl: Ttl | None) -> dict[str, Any]:
+    return {
+        "ttl_minutes": ttl.minutes if ttl else None,
+        "ttl_strategy": ttl.strategy if ttl else "delete",
+    }
 
 
 async def free_name(conn: AsyncConnection[Row], base: str, first: int) -> tuple[str, int]:

@@ -28,6 +28,14 @@ def thread_object(thread: Thread) -> dict[str, Any]:
     return {key: getattr(thread, key) for key in THREAD_FIELDS} | {"values": values}
 
 
+def ttl_object(thread: Thread) -> dict[str, Any]:
+    """How long a thread lives unused, when somebody asked for that; minutes."""
+    if thread.ttl_minutes is None:
+        return {}
+    about = {"strategy": thread.ttl_strategy, "ttl_minutes": thread.ttl_minutes}
+    return {"ttl": about | {"expires_at": thread.expires_at}}
+
+
 def run_object(run: Run) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
@@ -45,14 +53,13 @@ def run_object(run: Run) -> dict[str, Any]:
 def _kwargs(run: Run) -> dict[str, Any]:
     asked = run.request
     same = ("input", "command", "config", "context", "interrupt_before", "interrupt_after")
-    return {key: asked.get(key) for key in same} | {
+    return {key: asked.get(key) for key in (*same, "webhook")} | {
         "stream_mode": asked.get("stream_modes"),
         "subgraphs": asked.get("stream_subgraphs"),
         "durability": asked.get("durability"),
         "checkpoint_during": asked.get("durability") != "exit",
         "temporary": run.temporary,
         "resumable": True,
-        "webhook": None,
         "feedback_keys": None,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from langgraph_durable.errors import InvalidRequest
-from langgraph_durable.model import RunRequest
+from langgraph_durable.model import RunRequest, Ttl
 from protocol_adapter.langgraph.fields import (
     Unprocessable,
     choice,
@@ -77,8 +77,22 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
         on_disconnect=_on_disconnect(body) if attended else "continue",
         keep_thread=choice(body, "on_completion", ("delete", "keep"), "delete") == "keep",
         after_seconds=seconds(body, "after_seconds"),
+        webhook=text(body, "webhook") or None,
         door="langgraph",
     )
+
+
+def time_to_live(body: Mapping[str, Any]) -> Ttl | None:
+    """``ttl`` as minutes, or as ``{"ttl": minutes, "strategy": "delete" | "keep_latest"}``."""
+    given = body.get("ttl")
+    if given is None:
+        return None
+    about = given if isinstance(given, dict) else {"ttl": given}
+    minutes = about.get("ttl")
+    if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or not 0 < minutes < 1e8:
+        raise Unprocessable("'ttl' must be a positive number of minutes")
+    strategy = choice(about, "strategy", ("delete", "keep_latest"), "delete")
+    return Ttl(minutes=float(minutes), strategy=strategy)
 
 
 def supersteps(body: Mapping[str, Any]) -> list[list[dict[str, Any]]]:

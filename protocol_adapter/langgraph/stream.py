@@ -6,7 +6,7 @@ its ``id``, so a connection cut between two frames of one event loses neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,20 @@ class View:
 
 
 class Projection:
-    """The frames of one view after one cursor; ``ended`` once the terminal event was seen."""
+    """The frames of one view after one cursor; ``ended`` once the terminal event was seen.
 
-    def __init__(self, view: View, after: Cursor = BEGINNING) -> None:
+    ``name`` makes the ``id`` of an event's last frame from its ``seq``.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        after: Cursor = BEGINNING,
+        *,
+        name: Callable[[int], int | str] = lambda seq: seq,
+    ) -> None:
         self.ended = False
+        self._name = name
         self._view = view
         self._passed = view.passed
         self._after = after
@@ -64,24 +74,37 @@ class Projection:
 
     def _project(self, event: Event) -> bytes:
         if event.name == "created":
-            return b"" if self._view.narrowed else _first_attempt(event)
+            return b"" if self._view.narrowed else _first_attempt(event, self._name(event.seq))
         if event.name == "recovered":
-            return _next_attempt(event)
+            return _next_attempt(event, self._name(event.seq))
         if event.name == "end":
             data = decode(event.data)
-            return _ending(event.run_id, data["status"], data.get("error"), event.seq)
+            return self._end(event.run_id, data["status"], data.get("error"), event.seq)
         return self._part(event)
+
+    def _end(self, run_id: str, status: str, error: Mapping[str, Any] | None, seq: int) -> bytes:
+        return _ending(run_id, status, error, seq)
 
     def _part(self, event: Event) -> bytes:
         if event.namespaced and not self._view.subgraphs:
             return b""
         if event.mode in self._passed:
-            return frame(event.name, event.data, event_id=event.seq)
+            return frame(event.name, event.data, event_id=self._name(event.seq))
         if event.mode == "messages" and self._fold is not None:
             *before, last = self._fold.add(event.data)
             heads = b"".join(frame(name, data) for name, data in before)
-            return heads + frame(*last, event_id=event.seq)
+            return heads + frame(*last, event_id=self._name(event.seq))
         return b""
+
+
+class ThreadProjection(Projection):
+    """One run's frames in its thread's stream, which goes on behind the run's end."""
+
+    def _end(self, run_id: str, status: str, error: Mapping[str, Any] | None, seq: int) -> bytes:
+        failed = error is not None and status != RunStatus.INTERRUPTED
+        head = frame("error", encode(error)) if failed else b""
+        done = encode({"status": "run_done", "run_id": run_id})
+        return head + frame("metadata", done, event_id=self._name(seq))
 
 
 def finished(run: Run, view: View) -> bytes:
@@ -113,20 +136,20 @@ def live_from(run: Run) -> Cursor:
     return Cursor(run.next_seq - 1) if run.started_at else BEGINNING
 
 
-def _first_attempt(event: Event) -> bytes:
+def _first_attempt(event: Event, event_id: int | str) -> bytes:
     """Sent as soon as the run exists, so that a client has a cursor before anything can be lost."""
     data = encode({"run_id": event.run_id, "attempt": 1})
-    return frame("metadata", data, event_id=event.seq)
+    return frame("metadata", data, event_id=event_id)
 
 
-def _next_attempt(event: Event) -> bytes:
+def _next_attempt(event: Event, event_id: int | str) -> bytes:
     """The true attempt, then fresh values: clients drop what the lost attempt left half done."""
     data = decode(event.data)
     values = data.pop("values", None)
     metadata = encode({"run_id": event.run_id, **data})
     if values is None:
-        return frame("metadata", metadata, event_id=event.seq)
-    return frame("metadata", metadata) + frame("values", encode(values), event_id=event.seq)
+        return frame("metadata", metadata, event_id=event_id)
+    return frame("metadata", metadata) + frame("values", encode(values), event_id=event_id)
 
 
 def _ending(run_id: str, status: str, error: Mapping[str, Any] | None, seq: int) -> bytes:

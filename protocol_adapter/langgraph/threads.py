@@ -20,7 +20,6 @@ from protocol_adapter.langgraph.fields import (
     number,
     one_of,
     page,
-    refuse,
     text,
     texts,
     thread_name,
@@ -38,9 +37,10 @@ from protocol_adapter.langgraph.objects import (
     empty_state,
     state_object,
     thread_object,
+    ttl_object,
     updated_state,
 )
-from protocol_adapter.langgraph.request import checkpoint_of, supersteps
+from protocol_adapter.langgraph.request import checkpoint_of, supersteps, time_to_live
 from protocol_adapter.langgraph.selection import (
     THREAD_FIELDS,
     check_columns,
@@ -81,16 +81,18 @@ class Threads:
 
     async def create(self, request: Request) -> Response:
         body = await json_body(request)
-        refuse(body, "ttl")
         thread_id, metadata = _new_id(body), mapping(body, "metadata")
         if_exists = choice(body, "if_exists", ("raise", "do_nothing"), "raise")
+        ttl = time_to_live(body)
         if steps := supersteps(body):
             thread = await self._engine.create_thread_with(
                 thread_id, steps, metadata=metadata, if_exists=if_exists
             )
+            if ttl is not None:
+                thread = await self._engine.update_thread(thread.thread_id, {}, ttl=ttl)
         else:
             thread = await self._engine.create_thread(
-                thread_id, metadata=metadata, if_exists=if_exists
+                thread_id, metadata=metadata, if_exists=if_exists, ttl=ttl
             )
         return answer(thread_object(thread))
 
@@ -107,12 +109,15 @@ class Threads:
         return answer({"pruned_count": pruned})
 
     async def get(self, request: Request) -> Response:
-        return answer(thread_object(await self._engine.thread(_id(request))))
+        thread = await self._engine.thread(_id(request))
+        about = ttl_object(thread) if "ttl" in many(request, "include") else {}
+        return answer(thread_object(thread) | about)
 
     async def update(self, request: Request) -> Response:
         body = await json_body(request)
-        refuse(body, "ttl")
-        thread = await self._engine.update_thread(_id(request), mapping(body, "metadata"))
+        thread = await self._engine.update_thread(
+            _id(request), mapping(body, "metadata"), ttl=time_to_live(body)
+        )
         if "return=minimal" in request.headers.get("prefer", ""):
             return Response(status_code=204)
         return answer(thread_object(thread))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
-import threading
 import uuid
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -14,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.config import get_stream_writer
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send
 from langgraph_sdk import get_client
@@ -24,11 +21,9 @@ from typing_extensions import TypedDict
 from langgraph_durable.model import Run, RunRequest, RunStatus
 from protocol_adapter.app import create_app
 from tests.conftest import APPS, MakeEngine
-from tests.logs import query, read_log
+from tests.contract.frames import read_frames
+from tests.logs import query
 from tests.servers import Server
-
-NUMBER = "12345678-1234-5678-1234-567812345678"
-NOON = "2026-02-03T12:00:00.010000+00:00"
 
 
 @pytest.fixture
@@ -50,150 +45,6 @@ async def thread_id(client: LangGraphClient) -> str:
 
 async def collect(parts: Any) -> list[Any]:
     return [part async for part in parts]
-
-
-def strict(text: str) -> Any:
-    """JSON as browsers read it: NaN and infinity are none."""
-
-    def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is not JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
-def frames(text: str) -> list[tuple[str, Any]]:
-    found = re.findall(r"event: (\S+)\r\ndata: (.*)\r\n", text)
-    return [(name, strict(data)) for name, data in found]
-
-
-# -- values ---------------------------------------------------------------------------------------
-
-ON_THE_WIRE: dict[str, Any] = {
-    "nan": None,
-    "infinity": [None, None],
-    "bytes": "AP8=",
-    "bytes as keys": {"a2V5": "dmFsdWU="},
-    "uuid": {"id": NUMBER, NUMBER: 1},
-    "times": [NOON, "2026-02-03", "01:02:03", 90.0],
-    "decimal": [1.5, 3, None],
-    "enum": {"colour": "red", "red": 1},
-    "set": [[1], [2]],
-    "dataclass": {"text": "hi", "when": NOON},
-    "pydantic": {"name": "Ada", "born": "1815-12-10"},
-    "namedtuple": {"left": 1, "right": "Mg=="},
-    "path": "/a/b",
-    "large": [-(2**63), 2**64 - 1],
-    "text": "a\ufffdb\u2028c😀",
-}
-
-
-@pytest.mark.parametrize("kind", ON_THE_WIRE)
-async def test_a_value_that_is_no_json_reads_the_same_everywhere_and_breaks_nothing(
-    http: httpx.AsyncClient, kind: str
-) -> None:
-    value = ON_THE_WIRE[kind]
-    thread = (await http.post("/threads", json={})).json()["thread_id"]
-    body = {
-        "assistant_id": "odd",
-        "input": {"kind": kind},
-        "stream_mode": ["values", "updates", "custom", "tasks", "checkpoints", "debug"],
-    }
-    streamed = await http.post(f"/threads/{thread}/runs/stream", json=body)
-    told = frames(streamed.text)
-    kept = {"kind": kind, "value": value}
-    assert told[-1][1]["status"] == "success"
-    assert ("custom", {"value": value}) in told
-    assert ("updates", {"keep": {"value": value}}) in told
-    assert ("values", kept) in told
-    [asked] = next(data["__interrupt__"] for _, data in told if "__interrupt__" in data)
-    assert asked["value"] == {"value": value}
-
-    at = f"/threads/{thread}"
-    for read in (await http.get(at), await http.get(f"{at}/state")):
-        assert strict(read.text)["values"] == kept
-        assert "NaN" not in read.text
-    state = strict((await http.get(f"{at}/state")).text)
-    assert state["interrupts"] == [{"id": asked["id"], "value": {"value": value}}]
-    assert state["metadata"]["share"] is None  # the graph's own metadata are no JSON either
-    history = strict((await http.post(f"{at}/history", json={})).text)
-    assert history[0]["values"] == kept
-
-    done = await http.post(
-        f"{at}/runs/wait", json={"assistant_id": "odd", "command": {"resume": "yes"}}
-    )
-    assert strict(done.text) == {**kept, "answer": "yes"}
-
-
-class Shared(TypedDict, total=False):
-    value: Any
-
-
-async def test_what_a_node_changes_after_it_was_emitted_is_logged_as_it_was_emitted(
-    make_engine: MakeEngine, database_url: str
-) -> None:
-    """Even when nothing can be committed before the change."""
-    reached, locked, changed = threading.Event(), threading.Event(), threading.Event()
-
-    async def emit(state: Shared) -> Shared:
-        note = {"n": 1}
-        reached.set()
-        await asyncio.to_thread(locked.wait, 10)
-        get_stream_writer()(note)
-        await asyncio.sleep(0.05)
-        note["n"] = 2
-        changed.set()
-        return {"value": 1}
-
-    graph = StateGraph(Shared).add_node("emit", emit).add_edge(START, "emit").compile()
-    engine = await make_engine(graph)
-    run = await engine.submit(RunRequest(assistant="agent", input={"value": 0}))
-    await asyncio.to_thread(reached.wait, 10)
-
-    await asyncio.to_thread(while_nothing_commits, database_url, locked, changed)
-
-    assert (await engine.wait(run.run_id)).status == "success"
-    custom = [event.data for event in read_log(database_url, run.run_id) if event.name == "custom"]
-    assert custom == ['{"n":1}']
-
-
-def while_nothing_commits(
-    database_url: str, locked: threading.Event, changed: threading.Event
-) -> None:
-    import psycopg
-
-    with psycopg.connect(database_url) as conn:
-        conn.execute("LOCK TABLE langgraph_durable.events IN EXCLUSIVE MODE")
-        locked.set()
-        assert changed.wait(10)
-
-
-async def test_state_that_grows_while_it_is_saved_is_saved_whole(make_engine: MakeEngine) -> None:
-    grown: list[int] = []
-    tasks: list[asyncio.Task[None]] = []
-
-    async def grow() -> None:
-        for number in range(300):
-            grown.append(number)
-            await asyncio.sleep(0)
-
-    async def share(state: Shared) -> Shared:
-        tasks.append(asyncio.create_task(grow()))
-        await asyncio.sleep(0)
-        return {"value": grown}
-
-    async def look(state: Shared) -> Shared:
-        await tasks[0]
-        return {}
-
-    builder = StateGraph(Shared).add_sequence([("share", share), ("look", look)])
-    engine = await make_engine(builder.add_edge(START, "share").compile())
-    run = await engine.submit(
-        RunRequest(assistant="agent", thread_id="t", if_not_exists="create", input={"value": []})
-    )
-    assert (await engine.wait(run.run_id)).status == "success"
-    for snapshot in await engine.history("t"):
-        held = snapshot.values.get("value", [])
-        assert held == list(range(len(held)))
 
 
 # -- messages -------------------------------------------------------------------------------------
@@ -288,7 +139,8 @@ async def test_frames_travel_whole_and_say_their_charset(server: Server) -> None
         chunks.append((await reader.readexactly(size + 2))[:-2].decode("utf-8"))
     writer.close()
     assert all(chunk.endswith("\r\n\r\n") for chunk in chunks)
-    assert [name for name, _ in frames("".join(chunks))] == ["metadata", "values", "values", "end"]
+    told = [frame.event for frame in read_frames("".join(chunks).encode())]
+    assert told == ["metadata", "values", "values", "end"]
     assert "\u2028" not in "".join(chunks)
 
 
@@ -431,7 +283,8 @@ async def test_every_way_to_look_at_a_run_agrees_on_whether_it_has_ended(
         if status.terminal:
             assert (await http.get(f"{one}/join")).status_code == 200
             stream = await http.get(f"{one}/stream", headers={"Last-Event-ID": "-1"})
-            assert frames(stream.text)[-1] == ("end", {"run_id": run.run_id, "status": status})
+            end = read_frames(stream.content)[-1]
+            assert (end.event, end.data) == ("end", {"run_id": run.run_id, "status": status})
             assert (await http.post(f"{one}/cancel")).status_code == 404
             assert (await http.delete(one)).status_code == 204
         else:
@@ -439,8 +292,12 @@ async def test_every_way_to_look_at_a_run_agrees_on_whether_it_has_ended(
             assert (await http.post(f"{one}/cancel")).status_code == 202
 
 
+class Nothing(TypedDict, total=False):
+    value: Any
+
+
 def plain() -> Any:
-    return StateGraph(Shared).add_node("n", lambda state: {}).add_edge(START, "n").compile()
+    return StateGraph(Nothing).add_node("n", lambda state: {}).add_edge(START, "n").compile()
 
 
 def plant(database_url: str, run_id: str, status: RunStatus) -> None:

@@ -104,3 +104,17 @@ async def test_a_thread_can_be_built_of_supersteps(client: LangGraphClient) -> N
         await client.threads.create(thread_id="never-made", graph_id="echo", supersteps=bad)
     with pytest.raises(NotFoundError):
         await client.threads.get("never-made")
+
+
+async def test_a_thread_lives_as_long_as_it_was_given(client: LangGraphClient) -> None:
+    plain = await new_thread(client)
+    mortal = await new_thread(client, ttl=10)
+    found: Any = await client.threads.get(mortal, include=["ttl"])
+    assert (found["ttl"]["ttl_minutes"], found["ttl"]["strategy"]) == (10, "delete")
+    assert found["ttl"]["expires_at"] is not None
+    assert "ttl" not in await client.threads.get(plain, include=["ttl"])
+    await client.threads.update(plain, metadata={}, ttl={"ttl": 5, "strategy": "keep_latest"})
+    changed: Any = await client.threads.get(plain, include=["ttl"])
+    assert changed["ttl"]["strategy"] == "keep_latest"
+    with pytest.raises(UnprocessableEntityError):
+        await client.threads.create(ttl=-1)

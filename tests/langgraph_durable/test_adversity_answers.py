@@ -14,7 +14,7 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Run, RunStatus
 from langgraph_durable.serde import decode
 from tests.conftest import MakeEngine
-from tests.graphs import Gate, State, abandon, chain, ended, run, said, submit
+from tests.graphs import Gate, State, abandon, chain, ended, run, said, says, submit
 
 
 class Approval:
@@ -138,6 +138,17 @@ async def test_the_last_word_survives_an_outage_without_a_strike(
     assert (failed.attempt, failed.crashes) == (2, 0)
     log = [e async for batch in engine.follow(failed.run_id) for e in batch]
     assert decode(log[-1].data)["error"] == failed.error
+
+
+@pytest.mark.parametrize("stops", [[], ["b"]], ids=["finished", "at a breakpoint"])
+async def test_an_edit_beside_an_answer_that_no_question_waits_for_is_applied_once(
+    make_engine: MakeEngine, stops: list[str]
+) -> None:
+    engine = await make_engine(chain(a=says("a"), b=says("b")))
+    await run(engine, input={"said": []}, interrupt_before=stops)
+    command = {"resume": "yes", "update": {"said": ["edit"]}}
+    assert (await run(engine, command=command)).status is RunStatus.SUCCESS
+    assert await said(engine) == (["a", "edit", "b"] if stops else ["a", "b", "edit"])
 
 
 async def broken(database_url: str, work: Any) -> Any:

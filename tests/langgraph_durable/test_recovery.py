@@ -88,6 +88,19 @@ def test_a_plain_answer_without_any_question_passes_a_breakpoint() -> None:
     assert plan(wish, BASE, before(tasks=[OPEN], next=["next"]), first=True).act is Act.CONTINUE
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("tasks", [[], [OPEN]], ids=["finished", "at a breakpoint"])
+def test_an_edit_beside_an_answer_that_no_question_waits_for_is_not_lost(
+    tasks: list[Task], first: bool
+) -> None:
+    wish = Wish(run_id=RUN, answers={}, edits=True)
+    assert plan(wish, BASE, before(tasks=tasks), first=first) == Plan(act=Act.COMMAND, edit=True)
+    applied = before(tasks=tasks, null_writes=1)
+    assert plan(wish, BASE, applied, first=first) == Plan(act=Act.CONTINUE)
+    ended = Act.CONTINUE if tasks else Act.COMPLETE
+    assert plan(wish, BASE, mine(tasks=tasks), first=first).act is ended
+
+
 @pytest.mark.parametrize(
     ("stops", "act"),
     [

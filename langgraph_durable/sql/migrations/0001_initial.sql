@@ -18,6 +18,8 @@ CREATE TABLE threads (
     config jsonb NOT NULL DEFAULT '{}',
     temporary boolean NOT NULL DEFAULT false,
     owner_id text NOT NULL DEFAULT '',
+    ttl_minutes double precision CHECK (ttl_minutes > 0),
+    ttl_strategy text NOT NULL DEFAULT 'delete' CHECK (ttl_strategy IN ('delete', 'keep_latest')),
     expires_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
@@ -117,6 +119,13 @@ CREATE UNLOGGED TABLE worker_locks (
     lock_key integer NOT NULL,
     postmaster_started_at timestamptz NOT NULL
 );
+
+-- When a thread that has just been used is due to be swept: ten minutes after its last run for a
+-- temporary one, so that a client that was cut off still gets its result; else by its own ttl.
+CREATE FUNCTION thread_expiry(temporary boolean, ttl_minutes double precision)
+RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT now() + make_interval(secs => CASE WHEN temporary THEN 600 ELSE ttl_minutes * 60 END)
+$$;
 
 -- Refuses (SQLSTATE LG001) unless every run named is running under exactly that attempt, and
 -- keeps it so until commit: a claim takes FOR UPDATE on the same rows, so it waits or skips.

@@ -1,0 +1,57 @@
+"""A thread's log: the logs of its runs, one behind the other, without an end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from langgraph_durable.engine.runs import Runs
+from langgraph_durable.model import BEGINNING, Cursor, Event, Run
+from langgraph_durable.postgres import reading
+from langgraph_durable.store import runs, threads
+
+
+class ThreadLog(Runs):
+    """The engine's view of everything that happens on a thread."""
+
+    async def follow_thread(
+        self, thread_id: str, *, ticket: int | None = None, after: Cursor = BEGINNING
+    ) -> AsyncGenerator[tuple[Run, list[Event]], None]:
+        """Batches of events of a thread's runs, in the order the runs began; waits for more.
+
+        Begins behind event ``after`` of the run with ``ticket``; with ticket -1 at the thread's
+        first event; with None now. Ends only when this process drains. Raises ThreadNotFound.
+        """
+        async with reading(self._machinery.pool) as conn:
+            public = (await threads.get(conn, thread_id)).thread_id
+            begun = await runs.begun_after(conn, public, -1)
+            current = await runs.by_ticket(conn, public, ticket) if ticket is not None else None
+        if ticket is None:
+            current = begun[-1] if begun else None
+            after = Cursor(current.next_seq - 1) if current else BEGINNING
+        last = -1 if current is None else current.ticket
+        waiting = [current] if current is not None and current.started_at else []
+        while not self.draining:
+            for run in waiting:
+                async with aclosing(self.follow(run.run_id, after)) as batches:
+                    async for batch in batches:
+                        yield run, batch
+                last, after = run.ticket, BEGINNING
+            waiting = await self._begun(public, last)
+
+    async def _begun(self, thread_id: str, ticket: int) -> list[Run]:
+        """Runs that began behind a ticket; waits until there is one."""
+        found: list[Run] = []
+
+        async def any_begun() -> bool:
+            async with reading(self._machinery.pool) as conn:
+                found[:] = await runs.begun_after(conn, thread_id, ticket)
+            return bool(found)
+
+        followers = self._machinery.followers
+        while not found and not self.draining:
+            async with reading(self._machinery.pool) as conn:
+                queued = await runs.of_thread(conn, thread_id, limit=20, status="pending")
+            hints = [f"thread {thread_id}", *(r.run_id for r in queued)]
+            await followers.any_of(hints, any_begun)
+        return found

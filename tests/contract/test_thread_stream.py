@@ -1,0 +1,78 @@
+"""A thread's own stream through the stock SDK: all of its runs, from any place on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import NotFoundError
+
+from tests.servers import Server
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[LangGraphClient]:
+    async with get_client(url=server.url) as made:
+        yield made
+
+
+async def until_done(client: LangGraphClient, thread_id: str, runs: int, **more: Any) -> list[Any]:
+    """Parts until that many runs are done."""
+    parts: list[Any] = []
+    stream: Any = client.threads.join_stream(thread_id, **more)
+    async for part in stream if hasattr(stream, "__aiter__") else await stream:
+        parts.append(part)
+        done = [p for p in parts if p.event == "metadata" and p.data.get("status") == "run_done"]
+        if len(done) == runs:
+            break
+    return parts
+
+
+async def two_runs(client: LangGraphClient) -> str:
+    thread_id = str((await client.threads.create())["thread_id"])
+    for x in (1, 2):
+        await client.runs.wait(thread_id, "echo", input={"x": x})
+    return thread_id
+
+
+async def test_it_replays_all_runs_and_goes_on_from_any_id(client: LangGraphClient) -> None:
+    thread_id = await two_runs(client)
+    whole = await until_done(client, thread_id, 2, last_event_id="-")
+    assert [p.data["y"] for p in whole if p.event == "values" and "y" in p.data] == [1, 1, 2]
+    ids = [p.id for p in whole]
+    assert len(set(ids)) == len(ids)
+    for place, part in enumerate(whole[:-1]):
+        left = sum(1 for p in whole[place + 1 :] if p.data.get("status") == "run_done")
+        rest = await until_done(client, thread_id, left, last_event_id=part.id)
+        assert [(p.event, p.data, p.id) for p in rest] == [
+            (p.event, p.data, p.id) for p in whole[place + 1 :]
+        ]
+
+
+async def test_without_an_id_it_shows_what_happens_from_now_on(client: LangGraphClient) -> None:
+    thread_id = await two_runs(client)
+    reading = asyncio.create_task(until_done(client, thread_id, 1))
+    while not reading.done():
+        await client.runs.wait(thread_id, "echo", input={"x": 7})
+        await asyncio.wait([reading], timeout=0.3)
+    values = [p.data for p in reading.result() if p.event == "values"]
+    assert values[-1] == {"x": 7, "y": 7}
+
+
+async def test_lifecycle_and_state_updates(client: LangGraphClient) -> None:
+    thread_id = await two_runs(client)
+    modes: Any = ["lifecycle", "state_update"]
+    parts = await until_done(client, thread_id, 2, stream_mode=modes, last_event_id="-")
+    assert [p.event for p in parts] == [
+        *("metadata", "metadata", "state_update"),
+        *("metadata", "metadata"),
+    ]
+
+
+async def test_a_thread_nobody_knows_has_no_stream(client: LangGraphClient) -> None:
+    with pytest.raises(NotFoundError):
+        await until_done(client, "nobody", 1)
