@@ -273,8 +273,8 @@ def proxy(database_url: str) -> Iterator[PostgresProxy]:
 @pytest.mark.parametrize("name", CASES)
 async def test_recovery(
     name: str,
-    crash_server: CrashServer,
     proxy: PostgresProxy,
+    crash_server: CrashServer,
     gates: Gates,
     sdk: Sdk,
     database_url: str,

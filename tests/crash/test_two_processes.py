@@ -109,11 +109,11 @@ async def test_a_frozen_owner_that_wakes_up_writes_nothing(
 
 @pytest.mark.parametrize("behind", [0, 7], ids=["between-messages", "inside-a-message"])
 async def test_an_owner_frozen_inside_its_fenced_transaction_writes_nothing(
+    proxy: PostgresProxy,
     crash_server: CrashServer,
     gates: Gates,
     sdk: Sdk,
     database_url: str,
-    proxy: PostgresProxy,
     behind: int,
 ) -> None:
     frozen = crash_server(**FROZEN, database_url=proxy.conninfo).start()
