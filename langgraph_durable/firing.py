@@ -73,7 +73,10 @@ def request_of(cron: Cron) -> RunRequest:
         asked,
         assistant=cron.assistant_id,
         thread_id=cron.thread_id,
-        config={**asked.config, "configurable": {**(asked.config.get("configurable") or {}), **own}},
+        config={
+            **asked.config,
+            "configurable": {**(asked.config.get("configurable") or {}), **own},
+        },
         metadata={**asked.metadata, **own},
     )
 

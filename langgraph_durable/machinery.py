@@ -16,6 +16,7 @@ from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
 from langgraph_durable.eventlog.writer import Writer
+from langgraph_durable.firing import Firing
 from langgraph_durable.lease import LeaseKeeper
 from langgraph_durable.loops import GraphLoops
 from langgraph_durable.postgres import Database, Row, transaction
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 30.0
+FIRE_SECONDS = 1.0
 Sweep = Callable[[AsyncConnection[Row]], Awaitable[int]]
 
 
@@ -94,6 +96,7 @@ class Machinery:
         self._sweeps = {
             self._sweep_threads: SWEEP_SECONDS,
             items.sweep: project.store.sweep_minutes * 60,
+            Firing(project, settings).fire: FIRE_SECONDS,
         }
         self._sweepers: list[asyncio.Task[None]] = []
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from langgraph_durable import env_file, store_config, webhook_config
 from langgraph_durable.errors import ProjectError
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.settings import strategy
-from langgraph_durable import env_file, store_config, webhook_config
 from langgraph_durable.store_config import StoreConfig, read_store
 from langgraph_durable.webhook_config import WebhookConfig, read_webhooks
 

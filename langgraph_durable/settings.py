@@ -34,8 +34,8 @@ class Settings:
 
     ``database_url`` None means the embedded database under ``home``. ``direct_database_url``
     by-passes a pooler such as PgBouncer for what needs a session. ``credentials`` names what
-    gives the password: ``module:callable`` or ``databricks``. ``webhook_loopback`` lets webhooks call this machine,
-    ``webhook_secret`` signs them.
+    gives the password: ``module:callable`` or ``databricks``.
+    ``webhook_loopback`` lets webhooks call this machine, ``webhook_secret`` signs them.
 
     Raises SettingsError naming every problem at once, one a line.
     """

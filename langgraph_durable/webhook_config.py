@@ -1,4 +1,4 @@
-"""The ``webhooks`` of a ``langgraph.json``: which addresses runs may call, and with what headers."""
+"""The ``webhooks`` of a ``langgraph.json``: whom runs may call, and with what headers."""
 
 from __future__ import annotations
 

@@ -62,31 +62,31 @@ class WebhookPolicy:
         """The address, if its text alone says nothing against it. Raises WebhookRefused."""
         if len(url) > self.config.max_url_length:
             raise WebhookRefused(
-                f"Webhook URL is longer than {self.config.max_url_length} characters"
+                f"'webhook' is longer than {self.config.max_url_length} characters"
             )
         try:
             parsed = httpx.URL(url)
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise WebhookRefused("Webhook URL is malformed") from error
+            raise WebhookRefused("'webhook' is a malformed URL") from error
         if reason := self._fault(parsed):
             raise WebhookRefused(reason)
         return parsed
 
     def _fault(self, url: httpx.URL) -> str | None:
         if not url.scheme:
-            return "Webhook URL must be absolute: relative ones would call this server itself"
+            return "'webhook' must be an absolute URL: a relative one would call this server itself"
         if url.scheme not in _PORTS:
             return f"Webhook host blocked: scheme {url.scheme!r} not allowed"
         if self.config.require_https and url.scheme != "https":
-            return "Webhook URL must be https"
+            return "'webhook' must be an https URL"
         if not url.host or url.userinfo:
-            return "Webhook URL must have a host, and no user or password before it"
+            return "'webhook' must have a host, and no user or password before it"
         return self._blocked(url)
 
     def _blocked(self, url: httpx.URL) -> str | None:
         port = url.port or _PORTS[url.scheme]
         if not 0 < port < 2**16:
-            return "Webhook URL is malformed"
+            return "'webhook' is a malformed URL"
         if self.config.allowed_ports and port not in self.config.allowed_ports:
             return f"Webhook host blocked: port {port} not allowed"
         domains = self.config.allowed_domains

@@ -30,6 +30,8 @@ _log = logging.getLogger(__name__)
 HAND_BACK_SECONDS = 3.0
 END_ABANDONED_SECONDS = 0.25
 DEAF_SECONDS = 10.0
+REST_SECONDS = 1.0
+"""How long a worker claims nothing when an attempt could not even begin here."""
 
 
 class Worker:
@@ -60,6 +62,7 @@ class Worker:
         self._forcing: asyncio.Task[None] | None = None
         self._draining = False
         self._ended_abandoned_at = 0.0
+        self._rests_until = 0.0
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -147,7 +150,7 @@ class Worker:
         """Take what there is; False when there is nothing, no slot, or no sign of life to give."""
         await self._end_abandoned()
         slots = self._settings.jobs_per_worker - len(self._attempts)
-        if slots <= 0 or self._must_be_alone() or not self._keeper.holds_lock:
+        if slots <= 0 or self._must_be_alone() or not self._may_claim():
             return False
         idle = not self._attempts
         async with transaction(self._pool) as conn:
@@ -167,6 +170,9 @@ class Worker:
         for claim in claims:
             self._execute(claim)
         return bool(claims)
+
+    def _may_claim(self) -> bool:
+        return self._keeper.holds_lock and time.monotonic() >= self._rests_until
 
     def _must_be_alone(self) -> bool:
         """A run on its last strike shares its worker with nobody until it gets somewhere."""
@@ -213,6 +219,7 @@ class Worker:
     def _ended(self, attempt: Attempt, lease: Lease, done: Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()):
             _log.error("run %s could not be executed here", lease.run_id, exc_info=error)
+            self._rests_until = time.monotonic() + REST_SECONDS
             self._keeper.give_up(lease)
         self._attempts.discard(attempt)
         if not self._attempts:

@@ -22,6 +22,7 @@ from langgraph_durable import errors
 from langgraph_durable.engine import DurableEngine
 from protocol_adapter import health
 from protocol_adapter.langgraph.assistants import Assistants
+from protocol_adapter.langgraph.crons import Crons
 from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
 from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.runs import Runs
@@ -37,12 +38,14 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
     errors.InvalidRequest: 400,
     errors.InvalidAssistantId: 422,
     errors.WebhookRefused: 422,
+    errors.InvalidSchedule: 422,
     errors.GraphNotFound: 404,
     errors.UnknownGraph: 422,
     errors.AssistantExists: 409,
     errors.AssistantProtected: 409,
     errors.AssistantNotFound: 404,
     errors.CheckpointNotFound: 404,
+    errors.CronNotFound: 404,
     errors.RunNotCancellable: 404,
     errors.RunNotFound: 404,
     errors.ThreadNotFound: 404,
@@ -87,6 +90,7 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
         *Assistants(engine).routes(),
         *Threads(engine).routes(),
         *ThreadStream(engine).routes(),
+        *Crons(engine).routes(),
         *Runs(engine, audience).routes(),
         *Store(engine).routes(),
         *responses_routes(engine, resumed_events=engine.settings.send_resumed),

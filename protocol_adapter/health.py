@@ -15,7 +15,7 @@ from langgraph_durable.errors import StoreUnavailable
 # Studio and other clients compare this with the releases of the official server whose calls
 # they make; it is the protocol spoken here, not the release of this package.
 PROTOCOL_VERSION = "0.16.7"
-FLAGS = {"assistants": True, "crons": False, "langsmith": False}
+FLAGS = {"assistants": True, "crons": True, "langsmith": False}
 
 
 def routes(engine: DurableEngine) -> list[BaseRoute]:

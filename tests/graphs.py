@@ -96,6 +96,7 @@ def abandon(database_url: str, run_id: str) -> None:
     query(
         database_url,
         "UPDATE runs SET worker_id = 'ghost', attempt = attempt + 1,"
-        " lease_expires_at = clock_timestamp() WHERE run_id = %s RETURNING run_id",
+        " lease_expires_at = clock_timestamp() WHERE run_id = %s"
+        " RETURNING pg_notify('langgraph_durable', 'work')",
         (run_id,),
     )

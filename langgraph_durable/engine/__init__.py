@@ -13,6 +13,7 @@ import socket
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from langgraph_durable.engine.crons import Crons
 from langgraph_durable.engine.graphs import Graphs
 from langgraph_durable.engine.responses import Responses
 from langgraph_durable.engine.store import Store
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store):
+class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store, Crons):
     """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
 
     ``embedded`` is started and stopped with the engine. ``works`` False only asks: the runs are

@@ -36,9 +36,7 @@ class Crons(Started):
             now = await crons.now(conn)
             date = next_date(wish.schedule, wish.timezone, now, wish.end_time)
             ids = {"cron_id": str(uuid.uuid4()), "assistant_id": assistant.assistant_id}
-            return await crons.insert(
-                conn, {**_told(wish, date), **ids, "thread_id": thread_id}
-            )
+            return await crons.insert(conn, {**_told(wish, date), **ids, "thread_id": thread_id})
 
     async def cron(self, cron_id: str) -> Cron:
         """Raises CronNotFound."""

@@ -44,8 +44,7 @@ class Runs(Started):
             StoreUnavailable: nothing was stored.
         """
         run_id = request.run_id or str(uuid7())
-        if request.webhook is not None:
-            await self._machinery.webhook_policy.targets(request.webhook)
+        await self.check_webhook(request.webhook)
         try:
             async with transaction(self._machinery.pool) as conn:
                 assistant = await self._find_assistant(conn, request.assistant)
@@ -58,6 +57,11 @@ class Runs(Started):
             run = await self._committed_after_all(run_id)
         self._machinery.wake_worker()
         return run
+
+    async def check_webhook(self, url: str | None) -> None:
+        """Raises WebhookRefused unless this server may call ``url`` when a run ends."""
+        if url is not None:
+            await self._machinery.webhook_policy.targets(url)
 
     async def _committed_after_all(self, run_id: str) -> Run:
         """A run whose commit was sent and never confirmed; StoreUnavailable when it is not there.

@@ -32,7 +32,7 @@ RETURNING *
 DELETE FROM crons WHERE cron_id = %(cron_id)s RETURNING cron_id
 
 -- due --
--- Crons whose date has come, locked until commit; those that another process holds are its to fire.
+-- Crons whose date has come, locked until commit; what another process holds is its to fire.
 -- Threads are locked first and never waited for: whoever deletes one locks in the same order.
 SELECT c.*, now() AS now
 FROM crons c JOIN current_assistants a USING (assistant_id)

@@ -110,6 +110,8 @@ WHERE expires_at <= now() AND active_run_id IS NULL
   AND (temporary OR status NOT IN ('busy', 'interrupted'))
   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = threads.thread_id
                     AND r.status IN ('pending', 'running'))
+  AND NOT EXISTS (SELECT 1 FROM runs r JOIN webhook_deliveries d USING (run_id)
+                  WHERE r.thread_id = threads.thread_id AND d.next_at IS NOT NULL)
 ORDER BY thread_id LIMIT 50
 FOR UPDATE SKIP LOCKED
 

@@ -4,7 +4,11 @@ INSERT INTO webhook_deliveries (run_id, url) VALUES (%(run_id)s, %(url)s)
 
 -- take --
 -- Begin tries that are due. Whoever does not come back from one leaves it to others after a while.
-WITH due AS (
+-- Of runs that were rolled back nobody hears.
+WITH gone AS (
+    DELETE FROM webhook_deliveries d USING runs r
+    WHERE d.next_at IS NOT NULL AND r.run_id = d.run_id AND r.hidden
+), due AS (
     SELECT d.run_id
     FROM webhook_deliveries d JOIN runs r USING (run_id)
     WHERE d.next_at <= now() AND NOT r.hidden AND r.status NOT IN ('pending', 'running')

@@ -75,9 +75,7 @@ async def delete(conn: AsyncConnection[Row], cron_id: str) -> None:
         raise CronNotFound
 
 
-async def due(
-    conn: AsyncConnection[Row], served: Sequence[str]
-) -> list[tuple[Cron, datetime]]:
+async def due(conn: AsyncConnection[Row], served: Sequence[str]) -> list[tuple[Cron, datetime]]:
     """Crons of served graphs whose date has come, locked until commit, and the time it is."""
     rows = await conn.execute(_SQL["due"], {"served": list(served), "limit": BATCH})
     return [(as_cron(row), row["now"]) for row in await rows.fetchall()]

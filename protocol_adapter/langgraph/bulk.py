@@ -34,6 +34,7 @@ class Bulk:
         wishes = [parse_run(body, None, attended=False) for body in bodies]
         for wish in wishes:
             await self._engine.assistant(wish.assistant)
+            await self._engine.check_webhook(wish.webhook)
         return answer([run_object(await self._engine.submit(wish)) for wish in wishes])
 
     async def cancel(self, request: Request) -> Response:

@@ -7,9 +7,9 @@ from typing import Any
 
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from langgraph_durable.model import Assistant, Run, RunStatus, Thread
+from langgraph_durable.model import Assistant, Cron, Run, RunStatus, Thread
 from langgraph_durable.serde import decode, encode
-from protocol_adapter.langgraph.selection import ASSISTANT_FIELDS, THREAD_FIELDS
+from protocol_adapter.langgraph.selection import ASSISTANT_FIELDS, CRON_FIELDS, THREAD_FIELDS
 
 
 def assistant_object(assistant: Assistant) -> dict[str, Any]:
@@ -34,6 +34,23 @@ def ttl_object(thread: Thread) -> dict[str, Any]:
         return {}
     about = {"strategy": thread.ttl_strategy, "ttl_minutes": thread.ttl_minutes}
     return {"ttl": about | {"expires_at": thread.expires_at}}
+
+
+def cron_object(cron: Cron) -> dict[str, Any]:
+    """A Cron, its payload with the ids that its runs get."""
+    config = cron.payload.get("config") or {}
+    configurable = {**(config.get("configurable") or {}), "cron_id": cron.cron_id}
+    keeps = "keep" if cron.request.get("keep_thread") else "delete"
+    more = {
+        "user_id": "",
+        "on_run_completed": keeps if cron.thread_id is None else None,
+        "payload": {
+            **cron.payload,
+            "assistant_id": cron.assistant_id,
+            "config": {**config, "configurable": configurable},
+        },
+    }
+    return {key: more[key] if key in more else getattr(cron, key) for key in CRON_FIELDS}
 
 
 def run_object(run: Run) -> dict[str, Any]:

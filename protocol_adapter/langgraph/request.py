@@ -32,7 +32,7 @@ STREAM_MODES = (
     "tasks",
     "checkpoints",
 )
-LATER = ("webhook", "strict_resume")
+LATER = ("strict_resume",)
 RESERVED = frozenset(
     {"thread_id", "run_id", "graph_id", "assistant_id", "user_id", "conversation_id"}
     | {"checkpoint_ns", "checkpoint_map", "checkpoint_id"}

@@ -20,6 +20,11 @@ RUN_FIELDS = (
     *("run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status"),
     *("metadata", "kwargs", "multitask_strategy"),
 )
+CRON_FIELDS = (
+    *("cron_id", "assistant_id", "thread_id", "user_id", "end_time", "schedule", "timezone"),
+    *("payload", "next_run_date", "metadata", "on_run_completed", "enabled"),
+    *("created_at", "updated_at"),
+)
 STATE_FIELDS = (
     *("values", "next", "tasks", "metadata", "created_at", "checkpoint", "parent_checkpoint"),
     *("interrupts", "checkpoint_id", "parent_checkpoint_id"),

@@ -32,14 +32,17 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 
 @dataclass(frozen=True)
 class Known:
-    """Ids that exist: a thread with a finished run, and an assistant."""
+    """Ids that exist: a thread with a finished run, an assistant, and a cron."""
 
     thread: str
     run: str
     assistant: str
+    cron: str
 
     def path(self, template: str) -> str:
-        return template.format(thread=self.thread, run=self.run, assistant=self.assistant)
+        return template.format(
+            thread=self.thread, run=self.run, assistant=self.assistant, cron=self.cron
+        )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,9 @@ def known(client: httpx.Client) -> Known:
     made = client.post(f"/threads/{thread_id}/runs/wait", json=body)
     run_id = made.headers["content-location"].rpartition("/")[2]
     assistant = client.post("/assistants", json={"graph_id": "echo", "name": "of bad input"})
-    return Known(thread_id, run_id, assistant.json().get("assistant_id", NOBODY))
+    cron = client.post("/runs/crons", json={"assistant_id": "echo", "schedule": "0 0 1 1 *"})
+    ids = (assistant.json().get("assistant_id", NOBODY), cron.json().get("cron_id", NOBODY))
+    return Known(thread_id, run_id, *ids)
 
 
 def refused(answer: httpx.Response, status: int, says: str = "") -> None:

@@ -52,9 +52,7 @@ async def test_cancel_many_by_id_and_what_it_refuses(client: LangGraphClient) ->
     with pytest.raises(UnprocessableEntityError):
         await client.runs.cancel_many()
     with pytest.raises(UnprocessableEntityError):
-        await client.runs.cancel_many(
-            thread_id=thread["thread_id"], run_ids=[run_id], status="all"
-        )
+        await client.runs.cancel_many(thread_id=thread["thread_id"], run_ids=[run_id], status="all")
 
 
 async def test_a_rolled_back_run_is_gone_and_its_thread_idle(client: LangGraphClient) -> None:
@@ -74,9 +72,7 @@ async def test_a_newer_run_takes_the_thread_over(client: LangGraphClient, strate
     thread = await client.threads.create()
     run_id = await running(client, thread["thread_id"])
     result = await asyncio.wait_for(
-        client.runs.wait(
-            thread["thread_id"], "echo", input={"x": 5}, multitask_strategy=strategy
-        ),
+        client.runs.wait(thread["thread_id"], "echo", input={"x": 5}, multitask_strategy=strategy),
         15,
     )
     assert isinstance(result, dict)
@@ -91,9 +87,7 @@ async def test_a_newer_run_takes_the_thread_over(client: LangGraphClient, strate
 
 async def test_a_delayed_run_is_pending(client: LangGraphClient) -> None:
     thread = await client.threads.create()
-    run = await client.runs.create(
-        thread["thread_id"], "echo", input={"x": 1}, after_seconds=3600
-    )
+    run = await client.runs.create(thread["thread_id"], "echo", input={"x": 1}, after_seconds=3600)
     assert run["status"] == "pending"
     assert (await client.threads.get(thread["thread_id"]))["status"] == "busy"
     await client.runs.cancel(thread["thread_id"], run["run_id"], wait=True)

@@ -50,9 +50,7 @@ async def test_a_copy_of_a_waiting_thread_asks_the_same_question(client: LangGra
     await client.runs.wait(source, "hitl", input={"q": "ok?"})
     made: Any = await client.threads.copy(source)
     assert made["status"] == "interrupted"
-    answered: Any = await client.runs.wait(
-        made["thread_id"], "hitl", command={"resume": "yes"}
-    )
+    answered: Any = await client.runs.wait(made["thread_id"], "hitl", command={"resume": "yes"})
     assert answered["a"] == "yes"
     assert (await client.threads.get(source))["status"] == "interrupted"
 

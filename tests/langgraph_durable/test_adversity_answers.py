@@ -1,4 +1,4 @@
-"""An answer counts once: what a stopped or failed run gave is taken back, what stood before stays."""
+"""What a stopped or failed run answered is taken back; what had been accepted before stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database that refuses, forgets to answer or is cut off harms the one run it concerns, if any."""
+"""A database that refuses, forgets to answer or is cut off harms the one run it concerns."""
 
 from __future__ import annotations
 

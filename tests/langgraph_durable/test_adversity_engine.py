@@ -1,4 +1,4 @@
-"""The engine as a whole in adversity: starts that fail, sweeps, readers of what is gone, odd values."""
+"""The engine as a whole: starts that fail, sweeps, readers of what is gone, values that are odd."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import DurableError, InvalidRequest, RunNotFound
 from langgraph_durable.eventlog import followers
 from langgraph_durable.lease import LeaseKeeper
+from langgraph_durable.machinery import Machinery, Sweep
 from langgraph_durable.model import Cursor, RunStatus
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import threads
 from tests.conftest import MakeEngine
 from tests.graphs import chain, eventually, run, says, submit
 from tests.logs import query
@@ -36,8 +36,7 @@ async def test_a_failed_start_leaves_nothing_and_the_next_one_works(
     options = "-c search_path=langgraph_durable"
     with psycopg.connect(database_url, options=options) as other:
         other.execute("LOCK TABLE workers IN ACCESS EXCLUSIVE MODE")
-        stop = LeaseKeeper.stop
-        monkeypatch.setattr(LeaseKeeper, "stop", lambda keeper: (other.close(), stop(keeper)))
+        monkeypatch.setattr(LeaseKeeper, "stop", behind(other.close, LeaseKeeper.stop))
         with pytest.raises(DurableError, match="could not register"):
             await engine.start()
     await eventually(lambda: running_threads() == before, "every thread has ended")
@@ -45,6 +44,16 @@ async def test_a_failed_start_leaves_nothing_and_the_next_one_works(
     await eventually(lambda: not query(database_url, sessions), "every session has ended")
     async with engine:
         assert (await run(engine, input={"said": []})).status is RunStatus.SUCCESS
+
+
+def behind(first: Callable[[], None], stop: Callable[[LeaseKeeper], None]) -> Any:
+    """A stop that finds the database free again, so that the test need not wait."""
+
+    def stopped(keeper: LeaseKeeper) -> None:
+        first()
+        stop(keeper)
+
+    return stopped
 
 
 def running_threads() -> set[str]:
@@ -66,14 +75,14 @@ async def test_many_temporary_threads_are_swept_in_one_go(
 async def test_the_sweeper_survives_an_error(
     make_engine: MakeEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep, failures = threads.sweep_temporary, [ValueError("odd"), psycopg.DataError("odd")]
+    swept, failures = Machinery._swept, [ValueError("odd"), psycopg.DataError("odd")] * 2
 
-    async def failing(conn: Any) -> int:
+    async def failing(self: Machinery, sweep: Sweep) -> int:
         if failures:
             raise failures.pop()
-        return await sweep(conn)
+        return await swept(self, sweep)
 
-    monkeypatch.setattr(threads, "sweep_temporary", failing)
+    monkeypatch.setattr(Machinery, "_swept", failing)
     monkeypatch.setattr(machinery, "SWEEP_SECONDS", 0.02)
     engine = await make_engine(GRAPH)
     await run(engine, None, input={"said": []})

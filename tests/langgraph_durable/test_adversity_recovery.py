@@ -1,4 +1,4 @@
-"""Rollbacks, forks and recoveries at moments when little is durable yet, or an odd place is asked."""
+"""Rollbacks, forks and recoveries when little is durable yet, or an odd place is asked for."""
 
 from __future__ import annotations
 

@@ -77,9 +77,7 @@ async def test_a_run_keeps_its_thread_alive_and_starts_its_time_anew(
     engine: DurableEngine = await make_engine(graph)
     thread_id = await used(engine, Ttl(minutes=1))
     later = await engine.submit(
-        RunRequest(
-            assistant="agent", thread_id=thread_id, input={"x": "go"}, after_seconds=3600
-        )
+        RunRequest(assistant="agent", thread_id=thread_id, input={"x": "go"}, after_seconds=3600)
     )
     assert (await engine.thread(thread_id)).expires_at is None
     await sweep(engine, database_url)

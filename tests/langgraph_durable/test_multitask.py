@@ -108,7 +108,7 @@ async def test_rollback_leaves_the_thread_as_if_the_run_had_never_been(
     hidden = {r.run_id: (await engine.run(r.run_id)).hidden for r in (queued, last)}
     assert hidden == {queued.run_id: True, last.run_id: False}
     assert (await engine.run(run_id)).hidden
-    assert [r.run_id for r in await engine.runs("t")][0] == last.run_id
+    assert (await engine.runs("t"))[0].run_id == last.run_id
     assert len(await engine.runs("t")) == 2
     mentions = query(
         database_url, "SELECT 1 FROM checkpoints WHERE metadata ->> 'run_id' = %s", (run_id,)

@@ -306,11 +306,12 @@ def test_a_missing_file_is_one_problem(folder: Path) -> None:
 
 
 def test_keys_that_do_nothing_here_are_told_once_each(folder: Path) -> None:
-    more = {"python_version": "3.12", "webhooks": {}, "wobble": 1, "http": {"mount_prefix": "/x/"}}
+    more = {"python_version": "3.12", "webhooks": {"a": 1}, "wobble": 1}
+    more["http"] = {"mount_prefix": "/x/"}
     config = read_config(write(folder, {"a": "m:g"}, **more))
     assert sorted(notice.split(":")[0] for notice in config.notices) == [
         "python_version",
-        "webhooks",
+        "webhooks.a",
         "wobble",
     ]
     assert config.mount_prefix == "/x"

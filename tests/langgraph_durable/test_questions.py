@@ -78,9 +78,7 @@ async def test_a_double_click_does_not_answer_the_next_question(make_engine: Mak
     engine = await make_engine(chain(one=ask("delete?"), two=ask("send?")))
     await run(engine, input={"said": []})
     clicks = [
-        await engine.submit(
-            RunRequest(assistant="agent", thread_id="t", command={"resume": "yes"})
-        )
+        await engine.submit(RunRequest(assistant="agent", thread_id="t", command={"resume": "yes"}))
         for _ in range(2)
     ]
     first, second = [await engine.wait(c.run_id) for c in clicks]

@@ -1,4 +1,4 @@
-"""Stream parts become rows; on re-entry what the log holds is dropped and what it lacks appended."""
+"""Stream parts become rows; on re-entry what the log holds is dropped, what it lacks appended."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ def test_a_resume_in_a_first_attempt_keeps_the_cached_marker() -> None:
 
 def test_values_and_checkpoints_that_the_log_holds_are_not_repeated() -> None:
     held = marks(
-        {"name": "values|s:1", "checkpoint_id": "c1"}, {"name": "checkpoints", "checkpoint_id": "c2"}
+        {"name": "values|s:1", "checkpoint_id": "c1"},
+        {"name": "checkpoints", "checkpoint_id": "c2"},
     )
     recorder = Recorder({"values", "checkpoints"}, marks=held, head_id="c2")
     assert rows(

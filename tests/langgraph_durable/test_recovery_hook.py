@@ -76,9 +76,7 @@ async def test_the_hook_decides_what_a_crashed_run_is_given(
         assistant="agent", thread_id=thread, if_not_exists="create", input={"given": "x"}
     )
     run_id = await crashed(asking, database_url, request)
-    working = await make_engine(
-        graph, hook=hook_later if asynchronous else hook, recovery=strategy
-    )
+    working = await make_engine(graph, hook=hook_later if asynchronous else hook, recovery=strategy)
     run = await working.wait(run_id)
     assert run.status == "success"
     assert decode(run.output or "")["given"] == "by the hook"

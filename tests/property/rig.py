@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from langgraph.graph import START, MessagesState, StateGraph
 
+from langgraph_durable import unowned
 from langgraph_durable.ending import Ending
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.eventlog.change import Change, RunLog
@@ -19,7 +20,6 @@ from langgraph_durable.postgres import Database, reading, transaction
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import events, runs
 from langgraph_durable.store.runs import Claim
-from langgraph_durable.worker import Worker
 
 Answer = TypeVar("Answer")
 
@@ -90,7 +90,7 @@ class Rig:
         """What a worker does when it looks for work: end what nobody may try again, then claim."""
         async with transaction(self.pool) as conn:
             if sweeps:
-                await self._worker()._end_abandoned(conn)
+                await unowned.end_abandoned(conn, self.settings.max_attempts)
             return await runs.claim(
                 conn,
                 worker_id=worker_id,
@@ -101,13 +101,10 @@ class Rig:
                 lease_seconds=60,
             )
 
-    def _worker(self) -> Worker:
-        return self.engine._machinery._worker
-
     async def sweep(self) -> None:
         """End what nobody may try again, and nothing else."""
         async with transaction(self.pool) as conn:
-            await self._worker()._end_abandoned(conn)
+            await unowned.end_abandoned(conn, self.settings.max_attempts)
 
     async def expire(self, run_id: str) -> None:
         """The owner crashed a lease ago."""

@@ -242,8 +242,6 @@ async def silence(state: State) -> State:
 silent = single("silence", silence)
 
 
-
-
 _builder = StateGraph(State)
 _builder.add_node("one", step("one"))
 _builder.add_node("two", step("two", gated=True))

@@ -54,6 +54,14 @@ assistant = {
     "context": objects,
 }
 labels = st.lists(st.sampled_from(["a", "b", "\x00", "😀", "a.b", ""]), max_size=3)
+cron = {
+    **{key: asked[key] for key in ("config", "context", "metadata", "stream_mode", "durability")},
+    "timezone": st.one_of(texts, st.sampled_from(["Europe/Rome", "UTC"])),
+    "end_time": st.one_of(texts, st.datetimes().map(str)),
+    "enabled": st.booleans(),
+    "on_run_completed": st.sampled_from(["keep", "delete"]),
+}
+schedules = st.sampled_from(["0 0 1 1 *", "0 0 29 2 *", "0 0 L 12 *", "0 0 1 1 mon#1"])
 RUN_BODIES = bodies(asked, assistant_id=st.just("echo"), input=objects)
 BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
     ("POST", "/assistants/search"): bodies({**search, "graph_id": texts, "name": texts}),
@@ -82,6 +90,14 @@ BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
     ),
     ("POST", "/store/namespaces"): bodies(
         {"prefix": labels, "suffix": labels, "max_depth": st.integers(0, 3), **search}
+    ),
+    ("POST", "/runs/crons"): bodies(cron, assistant_id=st.just("echo"), schedule=schedules),
+    ("POST", "/threads/{thread}/runs/crons"): bodies(
+        cron, assistant_id=st.just("echo"), schedule=schedules
+    ),
+    ("PATCH", "/runs/crons/{cron}"): bodies({**cron, "schedule": schedules}),
+    ("POST", "/runs/crons/search"): bodies(
+        {**search, "assistant_id": texts, "thread_id": texts, "enabled": st.booleans()}
     ),
     ("POST", "/runs/batch"): st.lists(RUN_BODIES, max_size=3).map(
         lambda each: b"[" + b",".join(each) + b"]"

@@ -15,7 +15,12 @@ STATELESS = ("/runs", "/runs/stream", "/runs/wait")
 WITHOUT_BODY = ["/threads/{thread}/runs/{run}/cancel", "/threads/{thread}/copy"]
 TAKES_LISTS = ["/runs/batch"]
 DELETES_BY_BODY = ["/store/items"]
-NAMES = {"thread_id": "{thread}", "run_id": "{run}", "assistant_id": "{assistant}"}
+NAMES = {
+    "thread_id": "{thread}",
+    "run_id": "{run}",
+    "assistant_id": "{assistant}",
+    "cron_id": "{cron}",
+}
 
 
 def endpoints() -> list[tuple[str, str]]:

@@ -74,6 +74,22 @@ ASSISTANT: dict[str, Wrong] = {
     "context": OBJECT,
     "metadata": OBJECT,
 }
+CRON: dict[str, Wrong] = {
+    "schedule": (*TEXT, "bad", "60 * * * *", "* * * * * *", "0 0 30 2 *"),
+    "timezone": (*TEXT, "Mars/Olympus", "..", "Europe"),
+    "end_time": (*TEXT, "soon", "0000-01-01", "9999-12-31T23:59:59-12:00"),
+    "enabled": FLAG,
+    "on_run_completed": ("nope", 5),
+    **{
+        key: ASKED[key]
+        for key in (
+            *("config", "context", "metadata", "stream_mode", "stream_subgraphs", "durability"),
+            *("interrupt_before", "interrupt_after", "checkpoint_during"),
+        )
+    },
+}
+CRON_PATHS = ("/runs/crons", "/threads/{thread}/runs/crons")
+NEVER = "0 0 1 1 *"
 SEARCH: dict[str, Wrong] = {
     **PAGE,
     "metadata": OBJECT,
@@ -87,6 +103,10 @@ GOOD: dict[str, dict[str, Any]] = {
     "/store/items": {"namespace": ["a"], "key": "k", "value": {}},
     "/store/items/search": {"namespace_prefix": []},
     "/threads": {},
+    "/runs/crons/{cron}": {},
+    "/runs/crons/search": {},
+    "/runs/crons/count": {},
+    **{path: {**RUN, "schedule": NEVER} for path in CRON_PATHS},
 }
 """Bodies that would do, where it is not that of a run."""
 
@@ -156,6 +176,23 @@ WRONG: dict[tuple[str, str], dict[str, Wrong]] = {
         "suffix": LABELS,
         "max_depth": ("1", 0, 1.5, True),
     },
+    **{
+        ("POST", path): {
+            **CRON,
+            "schedule": (*CRON["schedule"], "", None),
+            "assistant_id": ASKED["assistant_id"],
+            "multitask_strategy": ASKED["multitask_strategy"],
+        }
+        for path in CRON_PATHS
+    },
+    ("PATCH", "/runs/crons/{cron}"): CRON,
+    ("POST", "/runs/crons/search"): {
+        **SEARCH,
+        "assistant_id": TEXT,
+        "thread_id": TEXT,
+        "enabled": FLAG,
+    },
+    ("POST", "/runs/crons/count"): {"metadata": OBJECT, "assistant_id": TEXT, "thread_id": TEXT},
     ("POST", "/runs/batch"): {key: ASKED[key] for key in ASKED if key not in ATTENDED_ONLY},
     ("POST", "/runs/cancel"): {
         "status": (5, "nope"),

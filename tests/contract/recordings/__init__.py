@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tests.contract.recordings.assistants import ASSISTANTS, MADE_ASSISTANTS, META
 from tests.contract.recordings.calls import Call
+from tests.contract.recordings.crons import CRONS
 from tests.contract.recordings.differences import DIFFERENCES
 from tests.contract.recordings.interrupts import INTERRUPTS
 from tests.contract.recordings.joins import JOINS
@@ -28,6 +29,7 @@ SCENARIOS: dict[str, list[Call]] = {
     "failures": FAILURES,
     "joins": JOINS,
     "store": STORE,
+    "crons": CRONS,
     **{f"stream {name}": calls for name, calls in STREAMS.items()},
     **{f"interrupt {name}": calls for name, calls in INTERRUPTS.items()},
 }

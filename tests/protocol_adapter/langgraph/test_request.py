@@ -114,13 +114,19 @@ def test_a_malformed_body_is_unprocessable(body: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("webhook", "https://example.com/hook"),
         ("strict_resume", True),
     ],
 )
 def test_what_would_have_an_effect_elsewhere_is_refused_by_name(key: str, value: Any) -> None:
     with pytest.raises(Unprocessable, match=key):
         parse(**{key: value})
+
+
+def test_a_webhook_is_an_address_or_nothing() -> None:
+    assert parse(webhook="https://example.com/hook").webhook == "https://example.com/hook"
+    assert parse(webhook="") == parse()
+    with pytest.raises(Unprocessable):
+        parse(webhook=5)
 
 
 def test_a_delay_of_nothing_is_no_delay() -> None:
