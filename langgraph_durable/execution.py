@@ -13,10 +13,9 @@ from langgraph_durable.checkpointer import FencedSaver, raise_id_floor
 from langgraph_durable.ending import Ending, ended_by
 from langgraph_durable.eventlog.change import Statement
 from langgraph_durable.eventlog.journal import Journal
-from langgraph_durable.evidence import streamed_message_ids, with_evidence
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.loops import GraphLoop
-from langgraph_durable.model import Event, RecoveryStrategy, RunStatus
+from langgraph_durable.model import RecoveryStrategy, RunStatus
 from langgraph_durable.parts import stream_parts
 from langgraph_durable.postgres import reading
 from langgraph_durable.recorder import ALWAYS, Recorder
@@ -25,12 +24,11 @@ from langgraph_durable.recovery import (
     Baseline,
     BuildRecoveryRequest,
     Plan,
-    RecoveryContext,
     Wish,
-    built_request,
     plan,
     stored_error,
 )
+from langgraph_durable.reentry import notice, rebuilt_request
 from langgraph_durable.request import (
     answers,
     as_command,
@@ -51,9 +49,6 @@ from langgraph_durable.snapshot import (
     Reading,
     at_checkpoint,
     finished_tasks,
-    message_ids,
-    output_values,
-    pending_tool_calls,
     read_head,
 )
 from langgraph_durable.store import checkpoints, events, runs, threads
@@ -182,11 +177,14 @@ class Execution:
             marks = await events.marks(conn, claim.run_id)
         before = await self._read_entry(graph) if rotates else await self._read(graph)
         statements = await self._rotation() if rotates else []
-        self._journal.append("recovered", self._notice(graph, before, past, crashed=crashed))
+        told = notice(claim, graph, before, past, conversation_id=self._thread, crashed=crashed)
+        self._journal.append("recovered", told)
         await self._journal.write(
             self._journal.take(entry=encode(self._entry), statements=statements)
         )
-        await self._rebuild_request(past, crashed=crashed)
+        self._request = await rebuilt_request(
+            claim, self._request, past, conversation_id=self._thread, hook=self._hook
+        )
         self._recorder = Recorder(
             logged_modes(self._request),
             marks=None if rotates else marks,
@@ -208,42 +206,6 @@ class Execution:
             number=number,
             entry=self._entry,
         )
-
-    def _notice(self, graph: Graph, before: Reading, past: list[Event], *, crashed: bool) -> str:
-        """The payload of the ``recovered`` event: what its readers need to go on."""
-        rotated = self._thread != self._claim.checkpoint_thread_id
-        values = before.state.values if before.head.checkpoint_id else None
-        return encode(
-            {
-                "attempt": self._claim.attempt,
-                "strategy": self._claim.strategy,
-                "reason": "crash" if crashed else "deploy",
-                "conversation_id": self._thread,
-                "values": None if values is None else output_values(graph, values),
-                "open_tool_call_ids": [] if rotated else pending_tool_calls(values),
-                "void_message_ids": sorted(streamed_message_ids(past) - message_ids(values)),
-            }
-        )
-
-    async def _rebuild_request(self, past: list[Event], *, crashed: bool) -> None:
-        """After a crash: the hook's request, or under EVENT_LOG the evidence added to it."""
-        claim = self._claim
-        by_log = claim.strategy is RecoveryStrategy.EVENT_LOG and claim.crashes > 0
-        default = with_evidence(self._request, past) if by_log else self._request
-        if self._hook is None or not (crashed or by_log):
-            self._request = default
-            return
-        context = RecoveryContext(
-            run_id=claim.run_id,
-            thread_id=claim.thread_id,
-            conversation_id=self._thread,
-            attempt=claim.attempt,
-            previous_attempt=claim.attempt - 1,
-            strategy=claim.strategy,
-            events=past,
-            default=default,
-        )
-        self._request = await built_request(self._hook, self._request, context)
 
     async def _read(self, graph: Graph) -> Reading:
         return await read_head(

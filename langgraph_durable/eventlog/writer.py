@@ -12,15 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
-from typing import Any
 
 import psycopg
 from psycopg import Connection
 
 from langgraph_durable.errors import LeaseLost, StoreUnavailable
-from langgraph_durable.eventlog.change import Change, checkpoint_statements
+from langgraph_durable.eventlog.batch import Group, batch_statements, hints
+from langgraph_durable.eventlog.change import Change
 from langgraph_durable.postgres import Database, Row
-from langgraph_durable.serde import encode
 from langgraph_durable.sql import statements
 
 _log = logging.getLogger(__name__)
@@ -40,44 +39,8 @@ _BLOCKED = (
 )
 
 
-class Group:
-    """The changes of one attempt in one batch, in order."""
-
-    def __init__(self, first: Change) -> None:
-        self.log = first.log
-        self.changes = [first]
-
-    def rows(self, kind: str) -> list[tuple[Any, ...]]:
-        return [row for change in self.changes for row in getattr(change, kind)]
-
-    @property
-    def closing(self) -> bool:
-        return self.changes[-1].closing
-
-    @property
-    def locks_thread(self) -> bool:
-        return any(c.closing or c.locks_thread for c in self.changes)
-
-    @property
-    def entry(self) -> str | None:
-        return next((c.entry for c in reversed(self.changes) if c.entry is not None), None)
-
-    @property
-    def fruitful(self) -> bool:
-        return any(c.fruitful for c in self.changes)
-
-    def settle(self) -> None:
-        for change in self.changes:
-            change.durable.set_result(None)
-
-    def fail(self, error: Exception) -> None:
-        self.log.fail(error)
-        for change in self.changes:
-            change.durable.set_exception(error)
-
-
 class Writer:
-    """``committed`` is called in the writer's thread with hints for followers, see ``_hints``."""
+    """``committed`` is called in the writer's thread with hints for followers, see ``hints``."""
 
     def __init__(
         self,
@@ -246,37 +209,15 @@ class Writer:
         for group in groups:
             group.settle()
         try:
-            self._committed(_hints(groups))
+            self._committed(hints(groups))
         except Exception:
             _log.exception("followers could not be told; they poll")
 
     def _commit(self, groups: list[Group]) -> None:
         conn = self._connection()
         with conn.pipeline(), conn.transaction(), conn.cursor() as cursor:
-            for statement, parameters in self._statements(groups):
+            for statement, parameters in batch_statements(groups, self._lease_seconds):
                 cursor.execute(statement, parameters)
-
-    def _statements(self, groups: list[Group]) -> Iterable[tuple[Any, Any]]:
-        groups.sort(key=lambda g: g.log.run_id)
-        if threads := sorted({g.log.thread_id for g in groups if g.locks_thread}):
-            yield _SQL["lock_threads"], (threads,)
-        yield _SQL["fence"], ([g.log.run_id for g in groups], [g.log.attempt for g in groups])
-        if events := [row for g in groups for row in _event_rows(g)]:
-            yield _SQL["events"], (encode(events),)
-        yield (
-            _SQL["advance"],
-            {
-                "lease_seconds": self._lease_seconds,
-                "rows": encode([_advance_row(g) for g in groups]),
-            },
-        )
-        yield from checkpoint_statements([c for g in groups for c in g.changes])
-        for group in groups:
-            for change in group.changes:
-                yield from change.statements
-        yield _SQL["notify"], ("events " + ",".join(_hints(groups)),)
-        if any(g.closing for g in groups):
-            yield _SQL["notify"], ("work",)
 
     def _connection(self) -> Connection[Row]:
         if self._conn is None or self._conn.closed:
@@ -303,33 +244,3 @@ def _database_is_away(error: Exception) -> bool:
     if state is None:
         return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     return state.startswith(("08", "57P0")) or state in ("25006", "53100", "53300")
-
-
-def _hints(groups: list[Group]) -> list[str]:
-    """Keys of followers to wake: a run's id; ``<id> end`` for those who wait for its end."""
-    return [g.log.run_id for g in groups] + [f"{g.log.run_id} end" for g in groups if g.closing]
-
-
-def _event_rows(group: Group) -> list[dict[str, Any]]:
-    return [
-        {
-            "run_id": group.log.run_id,
-            "seq": seq,
-            "attempt": group.log.attempt,
-            "name": name,
-            "data": data,
-            "task_id": task_id,
-            "checkpoint_id": checkpoint_id,
-        }
-        for seq, name, data, task_id, checkpoint_id in group.rows("events")
-    ]
-
-
-def _advance_row(group: Group) -> dict[str, Any]:
-    events = group.rows("events")
-    return {
-        "run_id": group.log.run_id,
-        "next_seq": events[-1][0] + 1 if events else 0,
-        "fruitful": group.fruitful,
-        "entry": group.entry,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,7 +70,7 @@ REASONING = Speech(
 
 
 @dataclass(slots=True, kw_only=True)
-class Item:
+class Item(ABC):
     """One announced item. ``void`` ones are left out of the terminal output."""
 
     item_id: str
@@ -81,9 +82,9 @@ class Item:
     def open(self) -> bool:
         return self.status == IN_PROGRESS
 
+    @abstractmethod
     def shape(self) -> dict[str, Any]:
         """The item as JSON, at this moment."""
-        raise NotImplementedError
 
 
 @dataclass(slots=True, kw_only=True)
