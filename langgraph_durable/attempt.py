@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -55,6 +56,7 @@ class Attempt:
         self._journal = Journal(log)
         self._hook = hook
         self._stopped: Stop | None = None
+        self._cancelled_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self.place: GraphLoop | None = None
@@ -64,10 +66,18 @@ class Attempt:
         """Has it finished a step that no earlier attempt had?"""
         return self._journal.log.fruitful
 
+    def deaf_seconds(self) -> float:
+        """For how long a cancel has waited for a loop that its node blocks; 0 while all is well."""
+        if self._cancelled_at is None or self.place is None or not self.place.stalled:
+            return 0.0
+        return time.monotonic() - self._cancelled_at
+
     def stop(self, reason: Stop) -> None:
         """End before the graph does, from any thread. The first reason stands, unless a drain."""
         if self._stopped in (None, Stop.DRAIN):
             self._stopped = reason
+        if reason is Stop.CANCEL and self._cancelled_at is None:
+            self._cancelled_at = time.monotonic()
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._wake.set)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from concurrent.futures import Future
-from contextlib import suppress
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
@@ -59,7 +58,6 @@ class Worker:
         self._hook = build_recovery_request
         self._attempts: set[Attempt] = set()
         self._unsure = False
-        self._forcing: asyncio.Task[None] | None = None
         self._draining = False
         self._ended_abandoned_at = 0.0
         self._rests_until = 0.0
@@ -86,15 +84,13 @@ class Worker:
         for attempt in self._attempts:
             if attempt.claim.run_id == run_id:
                 attempt.stop(Stop.CANCEL)
-                self._main.call_later(DEAF_SECONDS, self._cancel_by_force, attempt)
 
-    def _cancel_by_force(self, attempt: Attempt) -> None:
+    async def _end_deaf(self) -> None:
         """A node that blocks its loop hears no cancel: its run ends all the same."""
-        if attempt in self._attempts and attempt.place is not None and attempt.place.stalled:
-            self._forcing = asyncio.create_task(self._end_cancelled(attempt.claim))
-
-    async def _end_cancelled(self, claim: runs.Claim) -> None:
-        with suppress(StoreUnavailable):
+        for attempt in list(self._attempts):
+            if attempt.deaf_seconds() < DEAF_SECONDS:
+                continue
+            claim = attempt.claim
             async with transaction(self._pool) as conn:
                 await unowned.end_by_force(
                     conn,
@@ -149,6 +145,7 @@ class Worker:
     async def _claim(self) -> bool:
         """Take what there is; False when there is nothing, no slot, or no sign of life to give."""
         await self._end_abandoned()
+        await self._end_deaf()
         slots = self._settings.jobs_per_worker - len(self._attempts)
         if slots <= 0 or self._must_be_alone() or not self._may_claim():
             return False

@@ -160,6 +160,7 @@ class Runs(Started):
             if not RunStatus(row["status"]).terminal:
                 raise ThreadBusy("The run has not ended; cancel it first.")
             await runs.delete(conn, run_id)
+            await runs.announce_end(conn, run_id)
 
 
 def _is_uuid(text: str) -> bool:
