@@ -40,7 +40,10 @@ async def test_a_failed_start_leaves_nothing_and_the_next_one_works(
         with pytest.raises(DurableError, match="could not register"):
             await engine.start()
     await eventually(lambda: running_threads() == before, "every thread has ended")
-    sessions = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'langgraph-durable %%'"
+    sessions = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name LIKE 'langgraph-durable %%'"
+    )
     await eventually(lambda: not query(database_url, sessions), "every session has ended")
     async with engine:
         assert (await run(engine, input={"said": []})).status is RunStatus.SUCCESS
