@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := embedded,mlflow,dev
+PORT   ?= 2024
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-clients demo check bench clean
@@ -15,8 +16,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
 	touch $@
 
-serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024
-	$(BIN)/langgraph-durable dev
+serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024 (PORT=... for another)
+	$(BIN)/langgraph-durable dev --port $(PORT)
 
 test: $(VENV)/installed ## Run the tests
 	$(BIN)/python -m pytest
