@@ -42,16 +42,20 @@ class ThreadLog(Runs):
     async def _begun(self, thread_id: str, ticket: int) -> list[Run]:
         """Runs that began behind a ticket; waits until there is one."""
         found: list[Run] = []
+        queued: set[str] = set()
 
-        async def any_begun() -> bool:
+        async def news() -> bool:
+            """Has a run begun, or come into the queue, that nobody waits for yet?"""
+            waited_for = set(queued)
             async with reading(self._machinery.pool) as conn:
                 found[:] = await runs.begun_after(conn, thread_id, ticket)
-            return bool(found)
+                pending = await runs.of_thread(conn, thread_id, limit=20, status="pending")
+            queued.update(run.run_id for run in pending)
+            return bool(found) or not queued <= waited_for
 
-        followers = self._machinery.followers
+        await news()
         while not found and not self.draining:
-            async with reading(self._machinery.pool) as conn:
-                queued = await runs.of_thread(conn, thread_id, limit=20, status="pending")
-            hints = [f"thread {thread_id}", *(r.run_id for r in queued)]
-            await followers.any_of(hints, any_begun)
+            hints = [f"thread {thread_id}", *queued]
+            await self._machinery.followers.next_hint(hints, news)
+            await news()
         return found

@@ -82,18 +82,14 @@ class Followers:
                     return
                 await self._changed(changed)
 
-    async def any_of(self, hints: Sequence[str], found: Callable[[], Awaitable[bool]]) -> bool:
-        """Wait until ``found()`` is true, asked at every hint; False when this process stops."""
+    async def next_hint(self, hints: Sequence[str], already: Callable[[], Awaitable[bool]]) -> None:
+        """Wait for one of ``hints``, unless what they would tell is ``already`` there."""
         with ExitStack() as stack:
             changed = asyncio.Event()
             for hint in hints:
                 stack.enter_context(self._watching(hint, changed))
-            while not self._closed:
-                changed.clear()
-                if await found():
-                    return True
+            if not self._closed and not await already():
                 await self._changed(changed)
-        return False
 
     async def _read(self, run_id: str, after: Cursor) -> list[Event]:
         try:

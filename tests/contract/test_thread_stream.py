@@ -63,6 +63,30 @@ async def test_without_an_id_it_shows_what_happens_from_now_on(client: LangGraph
     assert values[-1] == {"x": 7, "y": 7}
 
 
+async def test_the_first_run_of_a_new_thread_is_seen_as_it_happens(
+    client: LangGraphClient,
+) -> None:
+    thread_id = str((await client.threads.create())["thread_id"])
+    opened = asyncio.Event()
+
+    async def read() -> list[Any]:
+        parts: list[Any] = []
+        stream: Any = client.threads.join_stream(thread_id, headers={"accept": "text/event-stream"})
+        opened.set()
+        async for part in stream if hasattr(stream, "__aiter__") else await stream:
+            parts.append(part)
+            if part.event == "metadata" and part.data.get("status") == "run_done":
+                break
+        return parts
+
+    reading = asyncio.create_task(read())
+    await opened.wait()
+    run = await client.runs.create(thread_id, "echo", input={"x": 4}, after_seconds=2)
+    parts = await asyncio.wait_for(reading, 8)
+    assert parts[0].data == {"run_id": run["run_id"], "attempt": 1}
+    assert parts[-1].data == {"status": "run_done", "run_id": run["run_id"]}
+
+
 async def test_lifecycle_and_state_updates(client: LangGraphClient) -> None:
     thread_id = await two_runs(client)
     modes: Any = ["lifecycle", "state_update"]
