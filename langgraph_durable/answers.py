@@ -7,24 +7,32 @@ question nobody read. So every answer is stored as a map from question id to val
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+UNKNOWN = "UnknownInterruptError"
+"""LangGraph's name for an answer to a question that does not wait for one."""
 
 _QUESTION_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def bind(resume: Any, questions: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def bind(
+    resume: Any, questions: Sequence[Mapping[str, Any]], *, strict: bool = False
+) -> dict[str, Any]:
     """``{"answers": {question id: value}}``, or ``{"refused": {"error", "message"}}``.
 
-    ``questions`` are the thread's open ones by task. A refused answer ends its run without
-    calling the graph: the questions stay as they were.
+    ``questions`` are the thread's open ones. A refused answer ends its run without
+    calling the graph: the questions stay as they were. ``strict`` also refuses an answer to
+    nothing: here an empty map, the rest in :func:`unknown` when the run begins.
     """
-    asked = {q["id"]: q.get("value") for listed in questions.values() for q in listed}
+    if strict and isinstance(resume, Mapping) and not resume:
+        return _refused(UNKNOWN, "The answer names no question.")
+    asked = {q["id"]: q.get("value") for q in questions}
     if is_map(resume):
         answers = dict(resume)
     elif len(asked) > 1:
         return _refused(
-            "RuntimeError",
+            UNKNOWN if strict else "RuntimeError",
             "When there are multiple pending interrupts, you must specify the interrupt id when"
             " resuming.",
         )
@@ -34,6 +42,16 @@ def bind(resume: Any, questions: Mapping[str, list[dict[str, Any]]]) -> dict[str
         if problem := decision_problem(asked.get(question_id), answer):
             return _refused("ValueError", problem)
     return {"answers": answers}
+
+
+def unknown(answers: Collection[str], asked: Collection[str]) -> dict[str, str] | None:
+    """The error of a strict run that answers what is not asked when it begins; else None."""
+    for question_id in sorted(set(answers) - set(asked)):
+        return {
+            "error": UNKNOWN,
+            "message": f"Unknown or already answered interrupt: {question_id}",
+        }
+    return None
 
 
 def is_map(resume: Any) -> bool:

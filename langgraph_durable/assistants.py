@@ -148,11 +148,14 @@ def check_served(graph_id: str, graph_ids: Collection[str]) -> None:
         raise GraphNotFound(f"Graph '{graph_id}' not found. Expected one of: {names}")
 
 
-def with_defaults(request: RunRequest, assistant: Assistant) -> RunRequest:
+def with_defaults(
+    request: RunRequest, assistant: Assistant, thread_metadata: Mapping[str, Any] | None = None
+) -> RunRequest:
     """The request with all that it leaves to its assistant: this is what runs.
 
     A key that the assistant has both in its context and in ``config.configurable`` takes the
-    value that the request gives it in either.
+    value that the request gives it in either. Metadata are merged: the assistant's, the thread's,
+    the config's and the request's own, which count most.
     """
     own, asked = assistant.config, request.config
     configurable = dict(asked.get("configurable") or {})
@@ -169,7 +172,12 @@ def with_defaults(request: RunRequest, assistant: Assistant) -> RunRequest:
         request,
         config={k: v for k, v in config.items() if k in asked or v not in ({}, [])},
         context=_context(context, request.context),
-        metadata={**assistant.metadata, **config["metadata"], **request.metadata},
+        metadata={
+            **assistant.metadata,
+            **(thread_metadata or {}),
+            **config["metadata"],
+            **request.metadata,
+        },
     )
 
 

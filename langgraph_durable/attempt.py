@@ -21,11 +21,13 @@ from langgraph_durable.eventlog.journal import Journal
 from langgraph_durable.execution import Execution
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
+from langgraph_durable.ledger import Ledger, ledger_in_use
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RunStatus
 from langgraph_durable.postgres import transaction
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.store.runs import Claim
+from langgraph_durable.tracing import AttemptTrace
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Attempt:
         keeper: LeaseKeeper,
         log: RunLog,
         hook: BuildRecoveryRequest | None,
+        trace: AttemptTrace,
     ) -> None:
         self.claim = claim
         self.control = RunControl()
@@ -55,6 +58,7 @@ class Attempt:
         self._keeper = keeper
         self._journal = Journal(log)
         self._hook = hook
+        self._trace = trace
         self._stopped: Stop | None = None
         self._cancelled_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,7 +90,8 @@ class Attempt:
         """Execute on a graph loop until the run has ended, was handed back or was lost."""
         self._loop, self.place = asyncio.get_running_loop(), place
         try:
-            await self._live(place)
+            with self._trace:
+                await self._live(place)
         except LeaseLost:
             self._tell_lost("it belongs to another attempt")
         except StoreUnavailable:
@@ -102,12 +107,18 @@ class Attempt:
             self.claim,
             self._source,
             place=place,
-            saver=FencedSaver(place.pool, self._journal.log),
+            saver=FencedSaver(
+                place.pool,
+                self._journal.log,
+                headers=tuple(self.claim.request.get("headers") or ()),
+            ),
             journal=self._journal,
             control=self.control,
             hook=self._hook,
+            trace=self._trace,
         )
-        story = asyncio.create_task(execution.run(), name=f"run {self.claim.run_id}")
+        with ledger_in_use(Ledger(self._journal.log, place.pool)):
+            story = asyncio.create_task(execution.run(), name=f"run {self.claim.run_id}")
         await self._watch(story)
         if self._stopped is Stop.LOST:
             raise LeaseLost
@@ -146,10 +157,12 @@ class Attempt:
         ending = await self._ending(execution, story)
         execution.flush()
         await self._journal.write(ending.change(self._journal.log, self._journal.take()))
+        self._trace.ended(ending.status, output=ending.output, error=ending.error)
 
     async def _end_by_force(self, place: GraphLoop, error: Exception | None) -> None:
         """What the database refused, or what broke here, ends the run: its owner cannot."""
         reason = failure(error or DurableError())
+        self._trace.ended(RunStatus.ERROR, error=reason)
         with suppress(StoreUnavailable):
             async with transaction(place.pool) as conn:
                 await unowned.end_by_force(

@@ -7,7 +7,7 @@ the attempt: a refusal alone would let the rest of the graph run on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from math import isfinite
 from typing import Any, cast
@@ -28,6 +28,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable.errors import DurableError, InvalidRequest, StoreUnavailable
 from langgraph_durable.eventlog.change import Change, RunLog
+from langgraph_durable.headers import hidden
 from langgraph_durable.postgres import UNAVAILABLE, Row
 from langgraph_durable.serde import clean, encode, name_messages
 from langgraph_durable.store.checkpoints import NULL_TASK
@@ -56,11 +57,12 @@ class InFlight:
 
 
 class FencedSaver(AsyncPostgresSaver):
-    """A checkpointer whose writes carry one attempt's number."""
+    """A checkpointer whose writes carry one attempt's number, and no request ``headers``."""
 
-    def __init__(self, pool: Pool, log: RunLog) -> None:
+    def __init__(self, pool: Pool, log: RunLog, headers: Collection[str] = ()) -> None:
         super().__init__(cast(Any, pool))
         self._log = log
+        self._headers = headers
         self.in_flight = InFlight()
         self._inputs: set[str] = set()
         """Input checkpoints: what stands on them is the request, not yet a node's work."""
@@ -97,7 +99,8 @@ class FencedSaver(AsyncPostgresSaver):
         inline, apart = _split(checkpoint["channel_values"])
         versions = {k: v for k, v in new_versions.items() if k in apart}
         stored = {**checkpoint, "channel_values": inline}
-        about = clean(get_serializable_checkpoint_metadata(config, metadata))
+        shown = cast(RunnableConfig, hidden(config, self._headers))
+        about = clean(get_serializable_checkpoint_metadata(shown, metadata))
         change = Change(
             log=self._log,
             blobs=self._dump_blobs(thread_id, namespace, apart, versions) if versions else [],
@@ -162,6 +165,7 @@ class LockedSaver(FencedSaver):
     def __init__(self, conn: AsyncConnection[Row]) -> None:
         AsyncPostgresSaver.__init__(self, cast(Any, conn))
         self._log = cast(Any, None)
+        self._headers = ()
         self._inputs = set()
         self._transaction = conn
 

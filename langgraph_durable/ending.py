@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langgraph.types import StateSnapshot
 
+from langgraph_durable.answers import UNKNOWN
 from langgraph_durable.eventlog.change import Change, RunLog, Statement
 from langgraph_durable.model import RunStatus, ThreadStatus
 from langgraph_durable.serde import encode
@@ -80,7 +81,7 @@ class Ending:
             "status": self.thread_status,
             "values": self.values,
             "interrupts": self.interrupts,
-            "error": error,
+            "error": error if self.thread_status is ThreadStatus.ERROR else None,
         }
         return [(_SQL["finish"], run), (_SQL["settle_thread"], thread)]
 
@@ -106,6 +107,17 @@ def ended_by(
         questions=[question(i) for i in state.interrupts] if status is RunStatus.SUCCESS else (),
         error=error,
     )
+
+
+def refused_by(graph: Graph, state: StateSnapshot, error: Mapping[str, str]) -> Ending:
+    """The ending of a run whose answer was refused before anything was written.
+
+    A strict one leaves its thread as it was: still waiting.
+    """
+    if error["error"] != UNKNOWN:
+        return ended_by(graph, state, RunStatus.ERROR, error)
+    as_it_was = ended_by(graph, state, RunStatus.SUCCESS, None)
+    return replace(as_it_was, status=RunStatus.ERROR, error=error, questions=())
 
 
 def failure(error: BaseException) -> dict[str, str]:

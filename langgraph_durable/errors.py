@@ -74,6 +74,14 @@ class ThreadBusy(DurableError):
     """Thread is already running a task. Wait for it to finish or choose a different multitask strategy."""
 
 
+class KeyReused(DurableError):
+    """This idempotency key was used for another request."""
+
+
+class GraphChanged(DurableError):
+    """The graph no longer has a node at which the thread stands."""
+
+
 class RunNotCancellable(DurableError):
     """The run has already ended."""
 

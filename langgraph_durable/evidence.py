@@ -78,13 +78,17 @@ def open_tool_calls(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 def streamed_message_ids(events: Iterable[Event]) -> set[str]:
     """Ids of messages that readers of the log have begun to see."""
-    return {
-        m["id"]
-        for e in events
-        if e.mode == "messages"
-        for m in _found(decode(e.data))
-        if m.get("id")
-    }
+    return _message_ids(events, "messages")
+
+
+def result_message_ids(events: Iterable[Event]) -> set[str]:
+    """Ids of messages among the results of finished tasks."""
+    return _message_ids(events, "updates")
+
+
+def _message_ids(events: Iterable[Event], mode: str) -> set[str]:
+    of_mode = (decode(event.data) for event in events if event.mode == mode)
+    return {message["id"] for part in of_mode for message in _found(part) if message.get("id")}
 
 
 def _messages(events: Iterable[Event]) -> Iterable[dict[str, Any]]:

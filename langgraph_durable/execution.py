@@ -9,16 +9,18 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import RunControl
 
+from langgraph_durable.answers import unknown
 from langgraph_durable.checkpointer import FencedSaver, raise_id_floor
-from langgraph_durable.ending import Ending, ended_by
+from langgraph_durable.ending import Ending, ended_by, refused_by
 from langgraph_durable.eventlog.change import Statement
 from langgraph_durable.eventlog.journal import Journal
 from langgraph_durable.graphs import GraphSource
+from langgraph_durable.headers import hidden_in
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RecoveryStrategy, RunStatus
 from langgraph_durable.parts import stream_parts
 from langgraph_durable.postgres import reading
-from langgraph_durable.recorder import ALWAYS, Recorder
+from langgraph_durable.recorder import ALWAYS, SLIM, Recorder
 from langgraph_durable.recovery import (
     Act,
     Baseline,
@@ -53,6 +55,7 @@ from langgraph_durable.snapshot import (
 )
 from langgraph_durable.store import checkpoints, events, runs, threads
 from langgraph_durable.store.runs import Claim
+from langgraph_durable.tracing import AttemptTrace
 
 NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
 
@@ -70,6 +73,7 @@ class Execution:
         journal: Journal,
         control: RunControl,
         hook: BuildRecoveryRequest | None,
+        trace: AttemptTrace,
     ) -> None:
         self.saver = saver
         self._claim = claim
@@ -78,6 +82,7 @@ class Execution:
         self._journal = journal
         self._control = control
         self._hook = hook
+        self._trace = trace
         self._request = restored(claim.request)
         self._thread = claim.checkpoint_thread_id
         self._known_entry = claim.entry
@@ -93,6 +98,24 @@ class Execution:
         if not answers(self._request):
             return None
         return dict((self._claim.answer or {}).get("answers") or {})
+
+    @property
+    def _continues(self) -> bool:
+        """Is the run given nothing, to go on where its thread stands?"""
+        return self._request.input is None and not self._request.command
+
+    def _refusal(self, found: Reading) -> dict[str, str] | None:
+        """Why the run's answer is not taken.
+
+        Not for being unknown in a later attempt, which may have used it up itself, nor behind a
+        checkpoint long passed, whose questions are asked anew.
+        """
+        refused: dict[str, str] | None = (self._claim.answer or {}).get("refused")
+        chosen = (self._request.checkpoint or {}).get("checkpoint_id")
+        now = self._claim.entry is None and chosen in (None, self._entry["head"])
+        if refused is None and self._request.strict_resume and now:
+            return unknown(self.answers or (), found.head.questions)
+        return refused
 
     def config(self) -> RunnableConfig:
         """The config of every call, on the checkpoint thread in use."""
@@ -125,9 +148,8 @@ class Execution:
         """Do what the plan says, and tell how it ended."""
         async with self.open() as graph:
             found = await self._begin(graph)
-            refused = (self._claim.answer or {}).get("refused")
-            if refused is not None and found is not None:
-                return ended_by(graph, found.state, RunStatus.ERROR, refused)
+            if found is not None and (refused := self._refusal(found)):
+                return refused_by(graph, found.state, refused)
             decided = self._plan(graph, found)
             if decided.act in (Act.INPUT, Act.COMMAND, Act.CONTINUE) or found is None:
                 return await self._execute(graph, decided)
@@ -166,7 +188,7 @@ class Execution:
             return await self._recover(graph)
         self._journal.append("started", encode({"attempt": 1}))
         await self._journal.write(self._journal.take(entry=encode(self._entry)))
-        return await self._read(graph) if self._claim.answer else None
+        return await self._read(graph) if self._claim.answer or self._continues else None
 
     async def _recover(self, graph: Graph) -> Reading:
         claim = self._claim
@@ -182,6 +204,7 @@ class Execution:
         await self._journal.write(
             self._journal.take(entry=encode(self._entry), statements=statements)
         )
+        self._trace.recovered(past)
         self._request = await rebuilt_request(
             claim, self._request, past, conversation_id=self._thread, hook=self._hook
         )
@@ -239,6 +262,7 @@ class Execution:
         wish = Wish(
             run_id=self._claim.run_id,
             answers=self.answers,
+            continues=self._continues,
             edits=edits,
             fork=bool(self._request.checkpoint),
             before=breakpoints(self._request.interrupt_before, graph.interrupt_before_nodes),
@@ -254,6 +278,8 @@ class Execution:
     async def _execute(self, graph: Graph, decided: Plan) -> Ending:
         async with aclosing(self._parts(graph, decided)) as parts:
             async for namespace, mode, payload in parts:
+                if mode in ("checkpoints", "debug"):
+                    payload = hidden_in(payload, self._request.headers)
                 for part in self._recorder.record(namespace, mode, payload):
                     self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
                 await self._journal.hand_over()
@@ -274,7 +300,7 @@ class Execution:
             graph,
             self._given(decided),
             config,
-            modes=sorted({*ALWAYS, *logged_modes(request)}),
+            modes=sorted({*ALWAYS, *logged_modes(request)} - {SLIM}),
             context=request.context,
             interrupt_before=_nodes(request.interrupt_before),
             interrupt_after=_nodes(request.interrupt_after),

@@ -60,7 +60,13 @@ class Firing:
         strategy = self._project.graphs[assistant.graph_id].strategy(self._settings)
         run_id = str(uuid7())
         await submission.submit(
-            conn, request_of(cron), run_id=run_id, assistant=assistant, strategy=strategy
+            conn,
+            request_of(cron),
+            run_id=run_id,
+            assistant=assistant,
+            strategy=strategy,
+            ttl=self._project.threads.ttl,
+            tracing=self._settings.tracing,
         )
         _log.info("cron %s: run %s", cron.cron_id, run_id)
 

@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 CompiledGraph = Pregel[Any, Any, Any, Any]
 Factory = Callable[..., Any]
 
+_PREVIOUS: Final = "__previous__"
+
 RUN: Final = "threads.create_run"
 """The access context of a factory called to execute a run, in ``langgraph_sdk``'s words."""
 
@@ -121,7 +123,7 @@ def graph_source(
 def recovery_problem(source: GraphSource, settings: Settings, *, hooked: bool) -> str | None:
     """Why ``source`` cannot recover as configured; None when it can, or only a use will tell."""
     graph = source.compiled
-    if hooked or graph is None or "messages" in graph.channels:
+    if hooked or graph is None or "messages" in graph.channels or is_function(graph):
         return None
     if source.strategy(settings) is not RecoveryStrategy.EVENT_LOG:
         return None
@@ -129,6 +131,11 @@ def recovery_problem(source: GraphSource, settings: Settings, *, hooked: bool) -
         f"graphs.{source.name}: recovery event_log needs a `messages` channel in the graph's"
         " state, or build_recovery_request=..."
     )
+
+
+def is_function(graph: CompiledGraph) -> bool:
+    """Is it an ``@entrypoint`` of LangGraph's functional API?"""
+    return _PREVIOUS in graph.channels
 
 
 def _arguments(

@@ -117,8 +117,10 @@ def _settings(options: argparse.Namespace, config: ProjectConfig | None) -> Sett
     env = {"LANGGRAPH_DURABLE_HOME": str(_folder(options.config) / ".langgraph_durable")}
     if getattr(options, "webhook_loopback", False):
         env["LANGGRAPH_DURABLE_WEBHOOK_LOOPBACK"] = "true"
-    if config is not None and config.mount_prefix is not None:
-        env["MOUNT_PREFIX"] = config.mount_prefix
+    if config is not None and config.http.mount_prefix is not None:
+        env["MOUNT_PREFIX"] = config.http.mount_prefix
+    if config is not None and config.tracing is not None:
+        env["LANGGRAPH_DURABLE_TRACING"] = config.tracing
     if config is not None:
         os.environ.update(config.env)
     try:

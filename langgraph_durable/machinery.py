@@ -19,12 +19,14 @@ from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.firing import Firing
 from langgraph_durable.lease import LeaseKeeper
 from langgraph_durable.loops import GraphLoops
-from langgraph_durable.postgres import Database, Row, transaction
+from langgraph_durable.model import Numbers
+from langgraph_durable.postgres import Database, Row, reading, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import assistants, items
+from langgraph_durable.store import assistants, items, workers
 from langgraph_durable.store.migrations import migrate
+from langgraph_durable.tracing import Tracing
 from langgraph_durable.webhook_policy import WebhookPolicy
 from langgraph_durable.webhooks import Webhooks
 from langgraph_durable.worker import Worker
@@ -81,6 +83,7 @@ class Machinery:
             database, settings, worker_id, freed=lambda: self._worker.wake_threadsafe()
         )
         self._works = works
+        self._tracing = _tracing(settings)
         self._worker = Worker(
             worker_id=worker_id,
             project=project,
@@ -90,11 +93,14 @@ class Machinery:
             keeper=self._keeper,
             loops=self.loops,
             build_recovery_request=build_recovery_request,
+            tracing=self._tracing,
         )
         self.webhook_policy = _webhook_policy(project, settings)
         self._webhooks = Webhooks(self.pool, self.webhook_policy, settings.webhook_secret)
+        self.sweeper = pruning.Sweeper(self.pool, project.threads.sweep_limit)
         self._sweeps = {
-            self._sweep_threads: SWEEP_SECONDS,
+            self.sweeper.temporary: SWEEP_SECONDS,
+            self.sweeper.unused: project.threads.sweep_minutes * 60,
             items.sweep: project.store.sweep_minutes * 60,
             Firing(project, settings).fire: FIRE_SECONDS,
         }
@@ -116,6 +122,7 @@ class Machinery:
         database = Database(settings, worker_id, url=url)
         try:
             await asyncio.to_thread(migrate, database, project.store)
+            await asyncio.to_thread(database.check_pooler)
             own = system_assistants(project.graphs.values())
             await asyncio.to_thread(assistants.install, database, own)
             found = cls(
@@ -145,6 +152,7 @@ class Machinery:
         if self._works:
             self._writer.start()
             await asyncio.to_thread(self._keeper.start)
+            await self._tracing.start()
             self._worker.start()
             self._webhooks.start()
             self._sweepers = [
@@ -167,6 +175,17 @@ class Machinery:
         """A person wants this run stopped."""
         self._worker.cancel(run_id)
 
+    async def numbers(self) -> Numbers:
+        """How things stand, over all servers and here."""
+        async with reading(self.pool) as conn:
+            standing = await workers.standing(conn)
+        return Numbers(
+            **standing,
+            jobs_active=self._worker.active,
+            events_written=self._writer.written,
+            followers=self.followers.total,
+        )
+
     def begin_drain(self) -> None:
         """Claim nothing more, pause graphs, end followers."""
         self._worker.begin_drain()
@@ -181,6 +200,7 @@ class Machinery:
             if self._sweepers:
                 await asyncio.wait(self._sweepers)
             await self._webhooks.stop()
+            await self._tracing.stop()
             await asyncio.to_thread(self._writer.stop)
             await asyncio.to_thread(self._keeper.stop)
         await self.notifier.stop()
@@ -207,9 +227,6 @@ class Machinery:
                 _log.exception("a sweep failed and is tried again: %s", sweep.__module__)
             await asyncio.sleep(seconds)
 
-    async def _sweep_threads(self, conn: AsyncConnection[Row]) -> int:
-        return await pruning.sweep(conn, self.pool)
-
     async def _swept(self, sweep: Sweep) -> int:
         async with transaction(self.pool) as conn:
             swept = await sweep(conn)
@@ -218,8 +235,18 @@ class Machinery:
         return swept
 
 
+def _tracing(settings: Settings) -> Tracing:
+    if settings.tracing != "mlflow":
+        return Tracing()
+    # Here, since whoever does not trace must not pay for the import.
+    from langgraph_durable.mlflow_tracing import MlflowTracing
+
+    return MlflowTracing()
+
+
 def _webhook_policy(project: Project, settings: Settings) -> WebhookPolicy:
     """What the project says about its own machine counts before what the settings say."""
     disabled = project.webhooks.disable_loopback
     loopback = settings.webhook_loopback if disabled is None else not disabled
-    return WebhookPolicy(config=project.webhooks, loopback=loopback)
+    enabled = "webhooks" not in project.http.disabled
+    return WebhookPolicy(config=project.webhooks, loopback=loopback, enabled=enabled)

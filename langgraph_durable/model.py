@@ -17,6 +17,9 @@ Cursor = NewType("Cursor", int)
 BEGINNING = Cursor(-1)
 """The cursor before the first event; 0 is a real cursor."""
 
+TRACE_KEY = "mlflow_trace_id"
+"""Where the metadata of a run that is traced names its trace."""
+
 
 class RunStatus(StrEnum):
     """The life of a run, in the words of ``langgraph_sdk``."""
@@ -59,10 +62,15 @@ class RunRequest:
 
     ``assistant`` is a graph name or an assistant id. ``thread_id`` None asks for a temporary
     thread. ``input`` None without ``command`` continues from the thread's state.
-    ``command`` has the keys ``resume``, ``update``, ``goto``.
+    ``command`` has the keys ``resume``, ``update``, ``goto``. ``resumes`` are the answers, by
+    question id, of a caller that goes on behind a question and repeats an old ``input``: while the
+    thread asks something they stand in for it.
     ``multitask`` says what happens to runs that wait or run on the thread: enqueue (behind them),
     reject (this one), interrupt or rollback (those). ``after_seconds`` delays the start.
     ``webhook`` is an address that is told of the run's end.
+    ``idempotency_key`` makes the request one that is carried out once, however often it comes;
+    ``request_hash`` tells the same request from another one under the same key.
+    ``strict_resume`` fails a run that answers what is not asked, instead of passing over it.
     ``durability`` is sync, async or exit. ``door`` names the protocol that created the run and
     ``door_data`` is that door's own JSON, stored and never read by the engine.
     """
@@ -72,6 +80,7 @@ class RunRequest:
     run_id: str | None = None
     input: Any = None
     command: Mapping[str, Any] | None = None
+    resumes: Mapping[str, Any] | None = None
     config: Mapping[str, Any] = field(default_factory=dict)
     context: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -88,9 +97,12 @@ class RunRequest:
     door: str = "langgraph"
     door_data: Mapping[str, Any] = field(default_factory=dict)
     thread_metadata: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     after_seconds: float = 0.0
     webhook: str | None = None
+    strict_resume: bool = False
+    idempotency_key: str | None = None
+    request_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +179,37 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """How things stand. Over all servers: ``pending`` runs, of which ``due`` could start if their
+    threads and a worker were free and ``unblocked`` if a worker were; how long those have waited,
+    in seconds (None: nobody waits); ``running`` runs; ``workers`` that are alive.
+
+    In this process alone: ``jobs_active`` runs it executes, ``events_written`` since its start,
+    and its ``followers``.
+    """
+
+    pending: int
+    due: int
+    unblocked: int
+    longest_wait: float | None
+    median_wait: float | None
+    longest_unblocked_wait: float | None
+    running: int
+    workers: int
+    jobs_active: int
+    events_written: int
+    followers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One row of a run's log.
 
     ``name`` is a LangGraph stream mode, with ``|ns1|ns2`` behind it inside subgraphs, or one
-    of the engine's own: ``created``, ``started``, ``recovered``, ``end``, ``checkpoint``.
-    ``data`` is JSON text: the very bytes that go on the wire.
+    of the engine's own: ``created``, ``started``, ``recovered``, ``end``, and ``checkpoint``
+    (the slim ``{"id", "parent_id", "step", "source"}`` of a checkpoint, for runs that ask for it).
+    ``data`` is JSON text: the very bytes that go on the wire. ``at`` is when the event was
+    written, in milliseconds since 1970.
     """
 
     run_id: str
@@ -182,14 +219,16 @@ class Event:
     data: str
     task_id: str | None = None
     checkpoint_id: str | None = None
+    at: int = 0
 
     @property
     def mode(self) -> str:
         return self.name.partition("|")[0]
 
     @property
-    def namespaced(self) -> bool:
-        return "|" in self.name
+    def namespace(self) -> str:
+        """The subgraph it comes from, as ``ns1|ns2``; empty for the graph itself."""
+        return self.name.partition("|")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
+from langgraph_durable.graphs import is_function
 from langgraph_durable.snapshot import Graph
 
 Parts = AsyncGenerator[tuple[tuple[str, ...], str, Any], None]
@@ -21,12 +22,13 @@ async def stream_parts(
         async for part in _with_events(graph, given, config, modes, options):
             yield part
         return
+    function = is_function(graph)
     stream: Any = graph.astream(
         given, config, stream_mode=cast(Any, list(modes)), subgraphs=True, **options
     )
     try:
         async for namespace, mode, payload in stream:
-            yield namespace, mode, payload
+            yield _origin(namespace, mode, function), mode, payload
     finally:
         await stream.aclose()
 
@@ -39,6 +41,7 @@ async def _with_events(
     options: dict[str, Any],
 ) -> Parts:
     wanted = [m for m in modes if m != "events"]
+    function = is_function(graph)
     root: str | None = None
     stream: Any = graph.astream_events(
         given, config, version="v2", stream_mode=wanted, subgraphs=True, **options
@@ -50,8 +53,16 @@ async def _with_events(
             chunk = event["data"].get("chunk")
             if own and event["event"] == "on_chain_stream" and isinstance(chunk, tuple):
                 namespace, mode, payload = chunk
-                yield namespace, mode, payload
+                yield _origin(namespace, mode, function), mode, payload
             else:
                 yield (), "events", event
     finally:
         await stream.aclose()
+
+
+def _origin(namespace: tuple[str, ...], mode: str, function: bool) -> tuple[str, ...]:
+    """What a task of a function writes is the function's own: no subgraph's, as its namespace says.
+
+    LangGraph shows it to whoever asks for no subgraphs.
+    """
+    return () if function and mode == "custom" and len(namespace) == 1 else namespace

@@ -19,6 +19,7 @@ from langgraph_durable.errors import (
     DurableError,
     InvalidRequest,
     OutcomeUnknown,
+    SettingsError,
     StoreUnavailable,
 )
 from langgraph_durable.settings import Settings
@@ -35,6 +36,11 @@ or when the server is a standby that only reads for the moment."""
 REFUSED = (psycopg.DataError, psycopg.IntegrityError, UnicodeEncodeError)
 """What is raised for values that no database takes: NUL or half a character in a text, a negative
 limit, an id that is taken."""
+
+POOLER = (
+    "database_url: the pooler must be set up with ignore_startup_parameters = options and, for"
+    " the database, connect_query = 'SET search_path TO langgraph_durable,public'."
+)
 
 Row = DictRow
 
@@ -89,15 +95,33 @@ class Database:
             "idle_in_transaction_session_timeout": half_a_lease,
             "lock_timeout": 5000,
         }
-        if self._settings.prepare_statements:
+        if self._prepares:
             options["plan_cache_mode"] = "force_generic_plan"
         options |= self._session
         return " ".join(f"-c {name}={value}" for name, value in options.items())
 
     @property
+    def _prepares(self) -> bool:
+        return self._settings.prepare_statements and not self._settings.direct_database_url
+
+    @property
     def prepare_threshold(self) -> int | None:
         """0 prepares at once; None never, for poolers that share sessions."""
-        return 0 if self._settings.prepare_statements else None
+        return 0 if self._prepares else None
+
+    def check_pooler(self) -> None:
+        """Blocking. Raises SettingsError unless the pooler, if there is one, can be worked with."""
+        if not self._settings.direct_database_url:
+            return
+        try:
+            with self.connect(direct=False) as conn:
+                found = conn.execute("SELECT to_regclass('schema_migrations') AS seen").fetchone()
+        except psycopg.OperationalError as error:
+            raise SettingsError(
+                f"{POOLER} It says: {str(error).strip().splitlines()[-1]}"
+            ) from error
+        if not found or found["seen"] is None:
+            raise SettingsError(POOLER)
 
     def connect(self, *, direct: bool = True, autocommit: bool = True) -> Connection[Row]:
         """A connection of its own for a thread of the engine."""

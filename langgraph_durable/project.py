@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph_durable.errors import DurableError, ProjectError
 from langgraph_durable.graphs import GraphSource, graph_source, recovery_problem
+from langgraph_durable.http_config import HttpConfig
 from langgraph_durable.project_config import ProjectConfig, read_config
 from langgraph_durable.settings import Settings
 from langgraph_durable.store_config import StoreConfig
+from langgraph_durable.thread_config import ThreadConfig
 from langgraph_durable.webhook_config import WebhookConfig
 
 __all__ = ["GraphSource", "Project", "ProjectConfig", "load_project", "read_config"]
@@ -32,11 +34,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """The served graphs by name, how the store they share works, and whom their runs may call."""
+    """The served graphs by name, and how all that they share works."""
 
     graphs: Mapping[str, GraphSource]
     store: StoreConfig = field(default_factory=StoreConfig)
+    threads: ThreadConfig = field(default_factory=ThreadConfig)
     webhooks: WebhookConfig = field(default_factory=WebhookConfig)
+    http: HttpConfig = field(default_factory=HttpConfig)
+    doors: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_graph(cls, graph: Any, name: str = "agent") -> Project:
@@ -79,7 +84,14 @@ def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Proje
     index = _index(config, problems)
     _raise(problems)
     store = replace(config.store, index=index)
-    return Project(graphs=graphs, store=store, webhooks=config.webhooks)
+    return Project(
+        graphs=graphs,
+        store=store,
+        threads=config.threads,
+        webhooks=config.webhooks,
+        http=config.http,
+        doors=config.doors,
+    )
 
 
 def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from langgraph_durable import env_file, store_config, webhook_config
+from langgraph_durable import env_file, http_config, store_config, thread_config, webhook_config
 from langgraph_durable.errors import ProjectError
+from langgraph_durable.http_config import HttpConfig, read_http
 from langgraph_durable.model import RecoveryStrategy
 from langgraph_durable.settings import strategy
 from langgraph_durable.store_config import StoreConfig, read_store
+from langgraph_durable.thread_config import ThreadConfig, read_threads
 from langgraph_durable.webhook_config import WebhookConfig, read_webhooks
 
 _BUILD = "only used to build images; ignored"
@@ -29,12 +31,15 @@ _NOTICES = {
     "dockerfile_lines": _BUILD,
     "keep_pkg_tools": _BUILD,
     "_INTERNAL_docker_tag": _BUILD,
-    "checkpointer": "the server's own Postgres checkpointer is used instead",
     "encryption": "not supported; data is stored as it is",
     "priority": "not supported yet; ignored",
     "ui": "not supported; ignored",
 }
-_ACTS = ("graphs", "dependencies", "env", "http", "durable", "auth", "store", "webhooks", "$schema")
+DOORS = ("responses",)
+_ACTS = (
+    *("graphs", "dependencies", "env", "http", "durable", "auth", "store", "checkpointer"),
+    *("webhooks", "tracing", "$schema", *DOORS),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +47,7 @@ class ProjectConfig:
     """A ``langgraph.json`` that was read and found to make sense; nothing is imported yet.
 
     ``graphs`` maps a name to ``(where, description)``; ``notices`` are lines for the user.
+    ``doors`` are the sections that a protocol reads itself, as they stand.
     """
 
     folder: Path
@@ -49,9 +55,12 @@ class ProjectConfig:
     paths: tuple[Path, ...]
     env: Mapping[str, str] = field(repr=False)
     recovery: Mapping[str, RecoveryStrategy]
-    mount_prefix: str | None
+    http: HttpConfig
     store: StoreConfig
+    threads: ThreadConfig
     webhooks: WebhookConfig
+    doors: Mapping[str, Any]
+    tracing: str | None
     notices: tuple[str, ...]
 
 
@@ -67,9 +76,12 @@ def read_config(path: Path) -> ProjectConfig:
         paths=_paths(raw.get("dependencies", ["."]), folder, problems),
         env=env,
         recovery=_recovery(raw, problems),
-        mount_prefix=_mount_prefix(raw.get("http"), problems),
+        http=read_http(raw.get("http"), problems),
         store=read_store(raw.get("store"), problems),
+        threads=read_threads(raw.get("checkpointer"), problems),
         webhooks=read_webhooks(raw.get("webhooks"), {**os.environ, **env}, problems),
+        tracing=_tracing(raw.get("tracing"), problems),
+        doors={name: raw[name] for name in DOORS if name in raw},
         notices=tuple(_notices(raw)),
     )
     if raw.get("auth"):
@@ -151,25 +163,21 @@ def _recovery(raw: dict[str, Any], problems: list[str]) -> dict[str, RecoveryStr
     return found
 
 
-def _mount_prefix(http: Any, problems: list[str]) -> str | None:
-    if http is None:
-        return None
-    if not isinstance(http, dict):
-        problems.append("http: must be an object")
-        return None
-    prefix = http.get("mount_prefix")
-    if prefix is not None and not isinstance(prefix, str):
-        problems.append("http.mount_prefix: must be a string")
-        return None
-    return None if prefix is None else prefix.rstrip("/")
+def _tracing(raw: Any, problems: list[str]) -> str | None:
+    """``{"mlflow": true}`` as the settings say it."""
+    switch = raw.get("mlflow", False) if isinstance(raw, dict) else None
+    if raw is None or (isinstance(switch, bool) and raw.keys() <= {"mlflow"}):
+        return "mlflow" if switch else None
+    problems.append('tracing: must be {"mlflow": true} or {"mlflow": false}')
+    return None
 
 
 def _notices(raw: dict[str, Any]) -> list[str]:
     notices = [f"{key}: {notice}" for key, notice in _NOTICES.items() if key in raw]
     notices += [f"{key}: unknown; ignored" for key in raw if key not in {*_NOTICES, *_ACTS}]
-    http = raw.get("http")
-    if isinstance(http, dict) and (rest := sorted(http.keys() - {"mount_prefix"})):
+    if rest := http_config.unknown_keys(raw.get("http")):
         notices.append(f"http: {', '.join(rest)}: not supported yet; ignored")
+    notices += thread_config.notices(raw.get("checkpointer"))
     for name, part in (("store", store_config), ("webhooks", webhook_config)):
         unknown = part.unknown_keys(raw.get(name))
         notices += [f"{name}.{key}: unknown; ignored" for key in unknown]

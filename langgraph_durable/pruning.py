@@ -2,32 +2,72 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable.errors import InvalidRequest
 from langgraph_durable.postgres import Row
 from langgraph_durable.store import threads
 
+_log = logging.getLogger(__name__)
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
+
+BATCH = 50
 
 
 async def keep_latest(conn: AsyncConnection[Row], pool: Pool, thread: Row) -> None:
-    """Prune a locked thread. LangGraph prunes in transactions of its own, on ``pool``."""
+    """Prune a locked thread. LangGraph prunes in transactions of its own, on ``pool``.
+
+    Raises InvalidRequest for a thread whose checkpoints build on one another.
+    """
     await threads.forget_rotations(conn, thread["thread_id"])
     saver = AsyncPostgresSaver(cast(Any, pool))
-    await saver.aprune([thread["checkpoint_thread_id"]], strategy="keep_latest")
+    try:
+        await saver.aprune([thread["checkpoint_thread_id"]], strategy="keep_latest")
+    except NotImplementedError as error:
+        raise InvalidRequest(
+            f"Thread {thread['thread_id']} uses a DeltaChannel: its latest checkpoint needs the"
+            " others."
+        ) from error
 
 
-async def sweep(conn: AsyncConnection[Row], pool: Pool) -> int:
-    """Delete or prune, as each asks, threads that nobody used for their whole life time."""
-    expired = await threads.expired(conn)
-    for thread in expired:
-        if thread["temporary"] or thread["ttl_strategy"] == "delete":
+class Sweeper:
+    """Deletes or prunes, as each asks, threads that nobody used for their whole life time.
+
+    A round of :meth:`unused` ends at ``limit`` threads.
+    """
+
+    def __init__(self, pool: Pool, limit: int | None) -> None:
+        self._pool = pool
+        self._limit = self._left = limit or 2**31 - 1
+
+    async def temporary(self, conn: AsyncConnection[Row]) -> int:
+        """Some threads of stateless runs; 0 when there are no more."""
+        expired = await threads.expired(conn, temporary=True, limit=BATCH)
+        for thread in expired:
             await threads.delete(conn, thread["thread_id"])
-        else:
-            await keep_latest(conn, pool, thread)
-            await threads.outlive(conn, thread["thread_id"])
-    return len(expired)
+        return len(expired)
+
+    async def unused(self, conn: AsyncConnection[Row]) -> int:
+        """Some threads with a life time; 0 when there are no more, or the round is over."""
+        limit = min(self._left, BATCH)
+        expired = await threads.expired(conn, temporary=False, limit=limit)
+        for thread in expired:
+            await self._end(conn, thread)
+        self._left = self._left - len(expired) if expired else self._limit
+        return len(expired)
+
+    async def _end(self, conn: AsyncConnection[Row], thread: Row) -> None:
+        if thread["ttl_strategy"] == "delete":
+            await threads.delete(conn, thread["thread_id"])
+            return
+        try:
+            async with conn.transaction():
+                await keep_latest(conn, self._pool, thread)
+        except InvalidRequest as error:
+            _log.warning("not pruned: %s", error.message)
+        await threads.outlive(conn, thread["thread_id"])

@@ -19,6 +19,9 @@ from langgraph_durable.store.events import Marks
 ALWAYS = ("values", "updates", "tasks", "checkpoints", "custom")
 """Asked of LangGraph for every run; ``custom`` also forces its concurrent path."""
 
+SLIM = "checkpoint"
+"""A mode of the log alone: what a checkpoint is, without its values, right before them."""
+
 _LOGGED_ALWAYS = frozenset({"updates", "custom"})
 INTERRUPT = "__interrupt__"
 
@@ -110,6 +113,11 @@ class Recorder:
     def _checkpoint(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> Iterator[Part]:
         place = (payload.get("config") or {}).get("configurable") or {}
         checkpoint_id = place.get("checkpoint_id")
+        if SLIM in self._asked and not self._holds_checkpoint(
+            _name(SLIM, namespace), checkpoint_id
+        ):
+            slim = encode(_slim(checkpoint_id, payload))
+            yield Part(_name(SLIM, namespace), slim, checkpoint_id=checkpoint_id)
         yield from self._release(checkpoint_id=checkpoint_id)
         if not namespace:
             self.next = payload.get("next") or ()
@@ -173,6 +181,17 @@ class Recorder:
 
 def _name(mode: str, namespace: tuple[str, ...]) -> str:
     return "|".join((mode, *namespace))
+
+
+def _slim(checkpoint_id: str | None, payload: Mapping[str, Any]) -> dict[str, Any]:
+    parent = (payload.get("parent_config") or {}).get("configurable") or {}
+    metadata = payload.get("metadata") or {}
+    return {
+        "id": checkpoint_id,
+        "parent_id": parent.get("checkpoint_id"),
+        "step": metadata.get("step"),
+        "source": metadata.get("source"),
+    }
 
 
 def _asks(payload: Any) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, cast
 
-from langgraph_durable.errors import InvalidRequest, SettingsError
+from langgraph_durable.errors import GraphChanged, InvalidRequest, SettingsError
 from langgraph_durable.model import Event, RecoveryStrategy, RunRequest
 
 
@@ -58,7 +58,8 @@ class Head:
 
     ``run_id`` is the run that wrote it, ``null_writes`` counts the writes outside any task,
     ``last_nodes`` are the nodes that ran in the step that led to it. ``forked``: it only copies
-    the checkpoint that the run was asked to start from.
+    the checkpoint that the run was asked to start from. ``gone`` are nodes that come next in it
+    and that the graph does not have any more.
     """
 
     checkpoint_id: str | None = None
@@ -69,14 +70,19 @@ class Head:
     null_writes: int = 0
     last_nodes: Collection[str] = ()
     forked: bool = False
+    gone: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What the run was asked to do. ``answers`` is None unless it answers questions."""
+    """What the run was asked to do. ``answers`` is None unless it answers questions.
+
+    One that is given nothing ``continues`` where its thread stands.
+    """
 
     run_id: str
     answers: Mapping[str, Any] | None = None
+    continues: bool = False
     edits: bool = False
     fork: bool = False
     before: str | Collection[str] = ()
@@ -94,11 +100,21 @@ class Baseline:
 def plan(wish: Wish, baseline: Baseline, head: Head, *, first: bool) -> Plan:
     """Decide one attempt. ``first`` is the run's very first call."""
     mine = head.checkpoint_id != baseline.head and head.run_id == wish.run_id
+    if head.gone and (mine or wish.continues or wish.answers is not None):
+        return Plan(act=Act.FAILED, error=repr(_changed(head.gone)))
     if not mine:
         decided = _not_mine(wish, baseline, head, first=first)
         if decided is not None:
             return decided
     return _pending(wish, head, mine=mine)
+
+
+def _changed(gone: Sequence[str]) -> GraphChanged:
+    names = ", ".join(gone)
+    return GraphChanged(
+        f"The thread stands at a node that its graph no longer has: {names}."
+        " Bring it back, or begin a new turn with an input."
+    )
 
 
 def _not_mine(wish: Wish, baseline: Baseline, head: Head, *, first: bool) -> Plan | None:

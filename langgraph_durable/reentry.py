@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from langgraph_durable.evidence import streamed_message_ids, with_evidence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from langgraph_durable.evidence import (
+    open_tool_calls,
+    result_message_ids,
+    streamed_message_ids,
+    with_evidence,
+)
+from langgraph_durable.graphs import is_function
 from langgraph_durable.model import Event, RecoveryStrategy, RunRequest, RunStatus
 from langgraph_durable.recovery import BuildRecoveryRequest, RecoveryContext, built_request
-from langgraph_durable.serde import encode
+from langgraph_durable.serde import decode, encode
 from langgraph_durable.snapshot import (
     Graph,
     Reading,
@@ -31,6 +41,7 @@ def notice(
     """
     rotated = conversation_id != claim.checkpoint_thread_id
     values = before.state.values if before.head.checkpoint_id else None
+    open_calls, held = _unfinished(graph, values, () if rotated else past)
     return encode(
         {
             "attempt": claim.attempt,
@@ -38,10 +49,34 @@ def notice(
             "reason": "crash" if crashed else "deploy",
             "conversation_id": conversation_id,
             "values": None if values is None else output_values(graph, values),
-            "open_tool_call_ids": [] if rotated else pending_tool_calls(values),
-            "void_message_ids": sorted(streamed_message_ids(past) - message_ids(values)),
+            "open_tool_call_ids": [] if rotated else open_calls,
+            "void_message_ids": sorted(streamed_message_ids(past) - held),
         }
     )
+
+
+def _unfinished(
+    graph: Graph, values: Any, past: Sequence[Event]
+) -> tuple[Sequence[str], AbstractSet[str]]:
+    """Tool calls that go on, and messages that count: those of the state.
+
+    A function has no state before its end: its finished tasks hold what it has done so far.
+    """
+    if not is_function(graph):
+        return pending_tool_calls(values), message_ids(values)
+    done = [event for event in _since_rotation(past) if event.mode == "updates"]
+    told = result_message_ids(done)
+    return [call["id"] for call in open_tool_calls(done)], told | message_ids(values)
+
+
+def _since_rotation(past: Sequence[Event]) -> Sequence[Event]:
+    """The events that a later attempt builds on."""
+    for index in range(len(past) - 1, -1, -1):
+        if past[index].name == "recovered":
+            told = decode(past[index].data)
+            if (told["strategy"], told["reason"]) == (RecoveryStrategy.EVENT_LOG, "crash"):
+                return past[index:]
+    return past
 
 
 async def rebuilt_request(

@@ -33,7 +33,11 @@ def restored(data: Mapping[str, Any]) -> RunRequest:
 def client_configurable(config: Mapping[str, Any]) -> dict[str, Any]:
     """What a client may configure: neither the server's own keys nor LangGraph's private ones."""
     given = config.get("configurable") or {}
-    return {k: v for k, v in given.items() if k not in RESERVED and not k.startswith("__")}
+    return {k: v for k, v in given.items() if not _is_own(k)}
+
+
+def _is_own(key: str) -> bool:
+    return key in RESERVED or key.startswith("__")
 
 
 def run_config(
@@ -48,7 +52,7 @@ def run_config(
     """The config of every attempt. ``thread_id`` is the checkpoint thread in use now.
 
     ``run_id`` goes into ``configurable``: there LangGraph recognises a repeated input.
-    Request headers travel under a ``__`` key, which never reaches checkpoint metadata.
+    Request headers count more than what the client writes under the same names.
     """
     given = dict(request.config)
     configurable = client_configurable(given)
@@ -56,10 +60,10 @@ def run_config(
     config: RunnableConfig = {
         "configurable": {
             **configurable,
+            **{k: v for k, v in request.headers.items() if not _is_own(k)},
             **ids,
             "thread_id": thread_id,
             "conversation_id": conversation_id,
-            "__request_headers": dict(request.headers),
         },
         "metadata": {**(given.get("metadata") or {}), **request.metadata, **ids},
         "tags": list(given.get("tags") or ()),

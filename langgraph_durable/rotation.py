@@ -1,8 +1,9 @@
-"""Back to where a run began: on a new checkpoint thread (EVENT_LOG), or on the same (rollback)."""
+"""Back to where a run began: on a new checkpoint thread (EVENT_LOG), or on the same (rollback); and
+as if a run had never been."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph_durable.eventlog.change import Statement
@@ -54,6 +55,27 @@ def retraction_statements(
         "pending": encode(entry["pending"]),
     }
     return [(_CHECKPOINTS[step], place) for step in ("retract_answers", "restore_answers")]
+
+
+def forgetting_statements(
+    *, run_id: str, ids: Sequence[str], checkpoint_thread_id: str, entry: Mapping[str, Any] | None
+) -> list[Statement]:
+    """Take a run that has ended out of its thread's checkpoints; those of later runs stay.
+
+    ``ids`` are all checkpoint threads that its thread ever used.
+    """
+    steps = ("relink_checkpoints", "forget_blobs", "forget_writes", "forget_checkpoints")
+    forgotten = [(_CHECKPOINTS[step], {"run_id": run_id, "ids": list(ids)}) for step in steps]
+    if entry is None or entry["greatest"] is None:
+        return forgotten
+    began = {
+        "thread_id": checkpoint_thread_id,
+        "head": entry["head"],
+        "greatest": entry["greatest"],
+        "pending": encode(entry["pending"]),
+    }
+    recalled = [(_CHECKPOINTS[step], began) for step in ("forget_answers", "recall_answers")]
+    return [*forgotten, *recalled]
 
 
 def rotation_statements(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from langgraph_durable.embedded import EmbeddedPostgres
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import RecoveryStrategy
-from langgraph_durable.project import Project
 from langgraph_durable.settings import Settings
 
 
@@ -36,16 +32,15 @@ class DurableServer:
         build_recovery_request: Callable[..., Any] | None = None,
         name: str = "agent",
     ) -> None:
-        self.settings = _settings(settings, recovery, database_url)
-        project = Project.from_graph(graph, name)
-        project.check(self.settings, hooked=build_recovery_request is not None)
-        own = self.settings.database_url is None
         self.engine = DurableEngine(
-            project=project,
-            settings=self.settings,
+            graph,
+            name=name,
+            recovery=recovery,
+            database_url=database_url,
+            settings=settings,
             build_recovery_request=build_recovery_request,
-            embedded=EmbeddedPostgres(self.settings.home) if own else None,
         )
+        self.settings = self.engine.settings
 
     @cached_property
     def app(self) -> Any:
@@ -61,13 +56,3 @@ class DurableServer:
             yield
         finally:
             await self.engine.stop()
-
-
-def _settings(
-    settings: Settings | None, recovery: RecoveryStrategy | str | None, database_url: str | None
-) -> Settings:
-    given: dict[str, Any] = {"recovery": recovery and RecoveryStrategy(recovery)}
-    given["database_url"] = database_url
-    if settings is None:
-        return Settings.from_environment(os.environ, **given)
-    return replace(settings, **{name: value for name, value in given.items() if value is not None})

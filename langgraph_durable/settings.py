@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +37,7 @@ class Settings:
     by-passes a pooler such as PgBouncer for what needs a session. ``credentials`` names what
     gives the password: ``module:callable`` or ``databricks``.
     ``webhook_loopback`` lets webhooks call this machine, ``webhook_secret`` signs them.
+    ``tracing`` is ``mlflow``, or ``off`` like None.
 
     Raises SettingsError naming every problem at once, one a line.
     """
@@ -62,6 +64,7 @@ class Settings:
     prepare_statements: bool = True
     webhook_loopback: bool = False
     webhook_secret: str | None = field(default=None, repr=False)
+    tracing: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -130,9 +133,17 @@ def _misspelt(env: Mapping[str, str]) -> Iterator[str]:
 def _problems(settings: Settings) -> Iterator[str]:
     yield from _database_problems(settings)
     yield from _number_problems(settings)
+    yield from _tracing_problems(settings.tracing)
     prefix = settings.mount_prefix
     if prefix and (not prefix.startswith("/") or prefix.endswith("/")):
         yield f"mount_prefix: {prefix!r} must start with / and not end with /"
+
+
+def _tracing_problems(tracing: str | None) -> Iterator[str]:
+    if tracing not in (None, "off", "mlflow"):
+        yield f"tracing: {tracing!r} is neither mlflow nor off"
+    elif tracing == "mlflow" and find_spec("mlflow") is None:
+        yield "tracing: mlflow is not installed: pip install 'langgraph-durable[mlflow]'"
 
 
 def _database_problems(settings: Settings) -> Iterator[str]:

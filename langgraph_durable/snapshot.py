@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.pregel import Pregel
-from langgraph.types import Interrupt, StateSnapshot
+from langgraph.types import Interrupt, Send, StateSnapshot
 
 from langgraph_durable.recovery import Head, Task
 from langgraph_durable.store.checkpoints import NULL_TASK
 
 Graph = Pregel[Any, Any, Any, Any]
+
+_TRIGGER, _SENDS = "branch:to:", "__pregel_tasks"
+"""Where LangGraph's checkpoints hold what comes next: a channel per node, and one of Sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,8 @@ async def read_head(
         head = _head(found, state, ())
         return Reading(head=head, state=state)
     state = await graph.aget_state(config, subgraphs=True)
-    return Reading(head=_head(found, state, await _last_nodes(saver, found)), state=state)
+    head = _head(found, state, await _last_nodes(saver, found))
+    return Reading(head=replace(head, gone=_gone(graph, found)), state=state)
 
 
 def at_checkpoint(config: RunnableConfig, checkpoint: Mapping[str, Any]) -> RunnableConfig:
@@ -93,6 +97,16 @@ def _head(found: CheckpointTuple | None, state: StateSnapshot, last: Sequence[st
         last_nodes=last,
         forked=found.metadata.get("source") == "fork",
     )
+
+
+def _gone(graph: Graph, found: CheckpointTuple | None) -> Sequence[str]:
+    """Nodes that a checkpoint would run next and that the graph does not have."""
+    if found is None:
+        return ()
+    values = found.checkpoint["channel_values"]
+    come_next = [name.removeprefix(_TRIGGER) for name in values if name.startswith(_TRIGGER)]
+    come_next += [send.node for send in values.get(_SENDS) or () if isinstance(send, Send)]
+    return [name for name in dict.fromkeys(come_next) if name not in graph.nodes]
 
 
 async def _last_nodes(

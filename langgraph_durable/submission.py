@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -15,12 +17,14 @@ from langgraph_durable.model import (
     RecoveryStrategy,
     RunRequest,
     RunStatus,
+    Ttl,
 )
 from langgraph_durable.postgres import Row
 from langgraph_durable.request import answers, stored
 from langgraph_durable.serde import clean, decode, encode
-from langgraph_durable.store import runs, threads, webhooks
-from langgraph_durable.threadstate import check_checkpoint
+from langgraph_durable.store import events, runs, threads, webhooks
+from langgraph_durable.threadstate import asked_at, check_checkpoint
+from langgraph_durable.tracing import trace_metadata
 from langgraph_durable.unowned import end_waiting
 
 
@@ -31,16 +35,22 @@ async def submit(
     run_id: str,
     assistant: Assistant,
     strategy: RecoveryStrategy,
+    ttl: Ttl | None,
+    tracing: str | None = None,
 ) -> None:
-    """Thread, run, first event and notification, in the caller's transaction."""
-    request = with_defaults(request, assistant)
+    """Thread, run, first event and notification, in the caller's transaction.
+
+    ``ttl`` is the life time of a thread that has to be made, ``tracing`` that of the settings.
+    """
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
-    thread = await _locked_thread(conn, request)
+    thread = await _locked_thread(conn, request, ttl)
+    request = with_defaults(request, assistant, thread["metadata"])
     thread = await _made_room(conn, request, thread)
+    request, answer = await _heard(conn, request, thread)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
     ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
-    metadata = {**request.metadata, **ids}
+    metadata = {**request.metadata, **ids, **trace_metadata(tracing, run_id)}
     ticket = await threads.take_ticket(
         conn,
         thread,
@@ -62,7 +72,9 @@ async def submit(
             "temporary": request.thread_id is None,
             "metadata": metadata,
             "request": encode(stored(request)),
-            "answer": _bound(request, thread),
+            "answer": answer,
+            "idempotency_key": request.idempotency_key,
+            "request_hash": request.request_hash,
             "after_seconds": request.after_seconds,
         },
     )
@@ -72,7 +84,7 @@ async def submit(
     await runs.announce_thread(conn, thread["thread_id"])
 
 
-async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest) -> Row:
+async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: Ttl | None) -> Row:
     thread_id = request.thread_id or str(uuid.uuid4())
     if request.thread_id is not None:
         try:
@@ -80,20 +92,52 @@ async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest) -> Row
         except ThreadNotFound:
             if request.if_not_exists != "create":
                 raise
+    temporary = request.thread_id is None and not request.keep_thread
     await threads.create(
         conn,
         thread_id,
         metadata=request.thread_metadata,
         if_exists="do_nothing",
-        temporary=request.thread_id is None and not request.keep_thread,
+        temporary=temporary,
+        ttl=None if temporary else ttl,
     )
     return await threads.lock(conn, thread_id)
 
 
-def _bound(request: RunRequest, thread: Row) -> str | None:
+async def _heard(
+    conn: AsyncConnection[Row], request: RunRequest, thread: Row
+) -> tuple[RunRequest, str | None]:
+    """The request, and its answer bound to what the thread asks now."""
+    if not answers(request) and request.resumes is None:
+        return request, None
+    questions = await _questions(conn, request, thread)
+    request = _going_on(request, questions)
     if not answers(request):
-        return None
-    return encode(bind((request.command or {})["resume"], decode(thread["interrupts"])))
+        return request, None
+    resume = (request.command or {})["resume"]
+    return request, encode(bind(resume, questions, strict=request.strict_resume))
+
+
+async def _questions(
+    conn: AsyncConnection[Row], request: RunRequest, thread: Row
+) -> list[dict[str, Any]]:
+    """What the thread asks: also what its run has told already, which has yet to end for it.
+
+    A run from a checkpoint answers what was asked there.
+    """
+    if request.checkpoint:
+        return await asked_at(conn, threads.as_thread(thread), request.checkpoint)
+    told = thread["active_run_id"] and await events.asked(conn, str(thread["active_run_id"]))
+    return told or [q for listed in decode(thread["interrupts"]).values() for q in listed]
+
+
+def _going_on(request: RunRequest, questions: Sequence[Mapping[str, Any]]) -> RunRequest:
+    """What a caller that resumes means while something is asked: answer it, or ask again."""
+    if request.resumes is None or not questions:
+        return request
+    asked = {question["id"] for question in questions}
+    answered = {i: answer for i, answer in request.resumes.items() if i in asked}
+    return replace(request, input=None, command={"resume": answered} if answered else None)
 
 
 def _public_config(request: RunRequest) -> Any:

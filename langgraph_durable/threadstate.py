@@ -15,11 +15,18 @@ from langgraph_durable.checkpointer import LockedSaver, raise_id_floor
 from langgraph_durable.errors import CheckpointNotFound, DurableError, InvalidRequest, ThreadBusy
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.loops import GraphLoop
-from langgraph_durable.model import RunRequest, Thread, ThreadStatus
-from langgraph_durable.postgres import reaching, transaction
+from langgraph_durable.model import RunRequest, Thread, ThreadStatus, Ttl
+from langgraph_durable.postgres import Row, reaching, transaction
+from langgraph_durable.recorder import INTERRUPT
 from langgraph_durable.request import as_command, client_configurable
 from langgraph_durable.serde import encode
-from langgraph_durable.snapshot import Graph, at_checkpoint, output_values, questions_by_task
+from langgraph_durable.snapshot import (
+    Graph,
+    at_checkpoint,
+    output_values,
+    question,
+    questions_by_task,
+)
 from langgraph_durable.store import checkpoints, runs, threads
 
 READ = "threads.read"
@@ -127,11 +134,14 @@ async def create_with(
     *,
     metadata: Mapping[str, Any],
     if_exists: str,
+    ttl: Ttl | None,
 ) -> Thread:
     """A thread made of supersteps, in one transaction. Raises InvalidRequest, ThreadExists."""
     steps = [[_state_update(update) for update in step] for step in supersteps]
     async with transaction(place.pool) as conn:
-        thread = await threads.create(conn, thread_id, metadata=metadata, if_exists=if_exists)
+        thread = await threads.create(
+            conn, thread_id, metadata=metadata, if_exists=if_exists, ttl=ttl
+        )
         if thread.values is not None:
             return thread
         await threads.lock(conn, thread.thread_id)
@@ -162,16 +172,32 @@ def _graph_errors() -> Iterator[None]:
         raise InvalidRequest(_reason(error)) from error
 
 
-async def _settle(conn: Any, graph: Graph, thread: Thread) -> None:
+async def settle(
+    conn: psycopg.AsyncConnection[Row],
+    place: GraphLoop,
+    source: GraphSource,
+    thread: Thread,
+    *,
+    error: str | None,
+) -> None:
+    """Let a locked thread's row tell what its newest checkpoint does, and of an ``error``."""
+    async with _graph(place, source, _config(thread), LockedSaver(conn), READ) as graph:
+        await _settle(conn, graph, thread, error)
+
+
+async def _settle(conn: Any, graph: Graph, thread: Thread, error: str | None = None) -> None:
     state = await graph.aget_state(_config(thread))
     by_task = questions_by_task(state)
     waits = bool(state.next or by_task)
+    settled = ThreadStatus.INTERRUPTED if waits else ThreadStatus.IDLE
+    values = encode(output_values(graph, state.values))
     await threads.set_state(
         conn,
         thread.thread_id,
-        values=encode(output_values(graph, state.values)),
+        values=None if state.created_at is None else values,
         interrupts=by_task,
-        status=ThreadStatus.INTERRUPTED if waits else ThreadStatus.IDLE,
+        status=ThreadStatus.ERROR if error else settled,
+        error=error,
     )
 
 
@@ -186,6 +212,15 @@ def before_config(before: Mapping[str, Any] | str | None) -> RunnableConfig | No
 
 def _reason(error: Exception) -> str:
     return str(error.args[0]) if error.args else type(error).__name__
+
+
+async def asked_at(
+    conn: psycopg.AsyncConnection[Row], thread: Thread, checkpoint: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The questions that stand at a checkpoint a client named."""
+    found = await LockedSaver(conn).aget_tuple(at_checkpoint(_config(thread), checkpoint))
+    writes = (found and found.pending_writes) or ()
+    return [question(one) for _, name, asked in writes if name == INTERRUPT for one in asked]
 
 
 async def check_checkpoint(conn: Any, thread: Thread, checkpoint: Mapping[str, Any] | None) -> None:

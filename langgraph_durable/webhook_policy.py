@@ -34,10 +34,11 @@ async def resolve(host: str, port: int) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookPolicy:
-    """The rules of one server. ``loopback`` allows its own machine."""
+    """The rules of one server. ``loopback`` allows its own machine; ``enabled`` False nothing."""
 
     config: WebhookConfig
     loopback: bool
+    enabled: bool = True
     resolve: Resolve = resolve
 
     async def targets(self, url: str) -> tuple[httpx.URL, list[str]]:
@@ -60,6 +61,8 @@ class WebhookPolicy:
 
     def parsed(self, url: str) -> httpx.URL:
         """The address, if its text alone says nothing against it. Raises WebhookRefused."""
+        if not self.enabled:
+            raise WebhookRefused("'webhook' is given, but this server calls none")
         if len(url) > self.config.max_url_length:
             raise WebhookRefused(
                 f"'webhook' is longer than {self.config.max_url_length} characters"

@@ -23,6 +23,7 @@ from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import runs
+from langgraph_durable.tracing import Tracing
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class Worker:
         keeper: LeaseKeeper,
         loops: GraphLoops,
         build_recovery_request: BuildRecoveryRequest | None,
+        tracing: Tracing,
     ) -> None:
         self._worker_id = worker_id
         self._project = project
@@ -56,6 +58,7 @@ class Worker:
         self._keeper = keeper
         self._loops = loops
         self._hook = build_recovery_request
+        self._tracing = tracing
         self._attempts: set[Attempt] = set()
         self._unsure = False
         self._draining = False
@@ -78,6 +81,11 @@ class Worker:
         """There may be work; from any thread."""
         if not self._main.is_closed():
             self._main.call_soon_threadsafe(self._wake.set)
+
+    @property
+    def active(self) -> int:
+        """How many runs it executes."""
+        return len(self._attempts)
 
     def cancel(self, run_id: str) -> None:
         """A person wants this run stopped; somebody else's run is somebody else's."""
@@ -199,7 +207,15 @@ class Worker:
             on_lost=lambda error: stop(Stop.LOST if isinstance(error, LeaseLost) else Stop.FAILED),
         )
         source = self._project.graphs[claim.graph_id]
-        attempt = Attempt(claim, source, lease=lease, keeper=self._keeper, log=log, hook=self._hook)
+        attempt = Attempt(
+            claim,
+            source,
+            lease=lease,
+            keeper=self._keeper,
+            log=log,
+            hook=self._hook,
+            trace=self._tracing.attempt(claim),
+        )
         holder.append(attempt)
         self._attempts.add(attempt)
         self._idle.clear()

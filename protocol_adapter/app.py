@@ -1,4 +1,4 @@
-"""One ASGI app from one engine: both doors, liveness, CORS, and errors as JSON.
+"""One ASGI app from one engine: all doors, liveness, CORS, and errors as JSON.
 
 The app works alone, under a mount prefix, and mounted in somebody's FastAPI app. In the last case
 its lifespan does not run, so the first request starts the engine.
@@ -7,28 +7,41 @@ its lifespan does not run, so the first request starts the engine.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
+from itertools import chain
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langgraph_durable import errors
 from langgraph_durable.engine import DurableEngine
-from protocol_adapter import health
+from protocol_adapter import health, metrics
+from protocol_adapter.dispatch import invocations_route
+from protocol_adapter.invocations.openapi import INVOCATIONS
+from protocol_adapter.invocations.routes import Invocations
 from protocol_adapter.langgraph.assistants import Assistants
+from protocol_adapter.langgraph.commands import Commands
 from protocol_adapter.langgraph.crons import Crons
 from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
+from protocol_adapter.langgraph.event_stream import EventStream
 from protocol_adapter.langgraph.fields import Unprocessable
+from protocol_adapter.langgraph.openapi import LANGGRAPH
 from protocol_adapter.langgraph.runs import Runs
 from protocol_adapter.langgraph.store import Store
 from protocol_adapter.langgraph.thread_stream import ThreadStream
 from protocol_adapter.langgraph.threads import Threads
+from protocol_adapter.openapi import document
+from protocol_adapter.request_id import RequestId, request_id
+from protocol_adapter.responses.config import read_defaults
+from protocol_adapter.responses.openapi import RESPONSES
 from protocol_adapter.responses.routes import routes as responses_routes
 
 logger = logging.getLogger(__name__)
@@ -55,7 +68,7 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
 }
 EXPOSED = (
     *("Location", "Content-Location", "X-Pagination-Total", "X-Pagination-Next"),
-    *("X-Response-Id", "X-Should-Retry"),
+    *("X-Response-Id", "X-Should-Retry", "X-Request-Id"),
 )
 
 
@@ -74,31 +87,87 @@ def create_app(
             await audience.close()
             await engine.stop()
 
-    app = FastAPI(
+    app = _App(
+        engine.mount_prefix,
         title="langgraph-durable",
+        openapi_url=None if "meta" in engine.disabled else "/openapi.json",
+        version=health.describe()["server"]["version"] or "0",
         lifespan=lifespan,
-        middleware=[_cors(), Middleware(_Errors)],
+        middleware=[Middleware(RequestId), _cors(), Middleware(_Errors)],
         exception_handlers={errors.DurableError: _refusal},
     )
     app.router.routes.extend(_routes(engine, audience))
     return app
 
 
+class _App(FastAPI):
+    """The document is the doors' own: FastAPI knows nothing of what they read by hand."""
+
+    def __init__(self, prefix: str, **about: Any) -> None:
+        super().__init__(**about)
+        self._prefix = prefix
+
+    def openapi(self) -> dict[str, Any]:
+        served = set(_paths(self.routes))
+        doors = (health.SERVER, LANGGRAPH, RESPONSES, INVOCATIONS)
+        mounted = [door.under(self._prefix) for door in doors]
+        shown = [door.only(served) for door in (health.SERVER, *mounted)]
+        return document(self.title, self.version, shown)
+
+
+def _paths(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
+    for route in routes:
+        if isinstance(route, Mount):
+            yield from _paths(route.routes, prefix + route.path)
+        elif isinstance(route, Route):
+            yield prefix + route.path_format
+
+
 def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
-    alive = health.routes(engine)
+    alive = [*health.routes(engine), *metrics.routes(engine)]
+    parts: dict[str, list[BaseRoute]] = {
+        "assistants": Assistants(engine).routes(),
+        "threads": [
+            *Threads(engine).routes(),
+            *ThreadStream(engine).routes(),
+            *EventStream(engine).routes(),
+        ],
+        "runs": [
+            *Crons(engine).routes(),
+            *Runs(engine, audience).routes(),
+            *Commands(engine).routes(),
+        ],
+        "store": Store(engine).routes(),
+    }
+    invocations = Invocations(engine)
+    responses = responses_routes(
+        engine,
+        defaults=read_defaults(engine.door_section("responses"), engine.graph_ids),
+        resumed_events=engine.settings.send_resumed,
+    )
     doors = [
-        *Assistants(engine).routes(),
-        *Threads(engine).routes(),
-        *ThreadStream(engine).routes(),
-        *Crons(engine).routes(),
-        *Runs(engine, audience).routes(),
-        *Store(engine).routes(),
-        *responses_routes(engine, resumed_events=engine.settings.send_resumed),
+        *chain.from_iterable(parts[part] for part in parts if part not in engine.disabled),
+        *responses,
+        invocations_route(generic=invocations.root, responses=_endpoint(responses, "/responses")),
+        *invocations.routes(),
     ]
-    started = Mount("", routes=doors, middleware=[Middleware(_Started, engine=engine)])
+    started = _mount("", doors, Middleware(_Started, engine=engine))
     if not engine.mount_prefix:
         return [*alive, started]
-    return [Mount(engine.mount_prefix, routes=[*alive, started]), *alive]
+    return [_mount(engine.mount_prefix, [*alive, started]), *alive]
+
+
+def _endpoint(routes: Iterable[BaseRoute], path: str) -> Any:
+    return next(
+        route.endpoint for route in routes if isinstance(route, Route) and route.path == path
+    )
+
+
+def _mount(path: str, routes: list[BaseRoute], *middleware: Middleware) -> Mount:
+    mount = Mount(path, routes=routes, middleware=middleware)
+    # An id with a line break in it is for the doors to refuse, each in its own shape.
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 def _cors() -> Middleware:
@@ -144,7 +213,8 @@ class _Errors:
         except Exception:
             if begun or scope["type"] != "http":
                 raise
-            logger.exception("%s %s failed", scope["method"], scope["path"])
+            name = request_id(scope)
+            logger.exception("%s %s failed (%s)", scope["method"], scope["path"], name)
             await JSONResponse({"detail": "Internal Server Error"}, 500)(scope, receive, send)
 
 

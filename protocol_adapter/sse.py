@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from sse_starlette import EventSourceResponse
+from sse_starlette.sse import SendTimeoutError
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 CRLF = "\r\n"
+STALLED_SECONDS = 60.0
+"""How long a client may leave what was sent to it unread."""
 
 
 class StreamCut(Exception):
@@ -76,6 +79,7 @@ class _OpenAnswer(EventSourceResponse):
             media_type=media_type,
             ping=interval_seconds,
             ping_message_factory=lambda: heartbeat,  # type: ignore[arg-type, return-value]
+            send_timeout=STALLED_SECONDS,
         )
         self.close_cleanly = close_cleanly
 
@@ -91,5 +95,7 @@ class _OpenAnswer(EventSourceResponse):
             await super().__call__(scope, receive, watched)
         except StreamCut:
             self.active = False
+        except SendTimeoutError:
+            return  # nothing more can be sent; whoever still lives comes back with its cursor
         if self.close_cleanly and not ended:
             await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,23 +1,24 @@
-"""A TCP proxy in front of PostgreSQL that can stop in the middle of what a client sends."""
+"""TCP proxies: one that can stop in the middle of what a client sends, one that cuts lines."""
 
 from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 
-class PostgresProxy:
-    """Forwards to the server of a conninfo. ``hold`` stops one direction at a pattern."""
+class Proxy:
+    """Forwards to whatever ``connect`` opens. ``hold`` stops one direction at a pattern."""
 
-    def __init__(self, conninfo: str) -> None:
-        parts = conninfo_to_dict(conninfo)
-        self._path = f"{parts['host']}/.s.PGSQL.{parts.get('port') or 5432}"
+    def __init__(self, connect: Callable[[], socket.socket]) -> None:
+        self._connect = connect
         self._listening = socket.create_server(("127.0.0.1", 0))
-        port = self._listening.getsockname()[1]
-        self.conninfo = make_conninfo(conninfo, host="127.0.0.1", port=port)
+        self.port = int(self._listening.getsockname()[1])
+        self.connections = 0
         self._pattern: bytes | None = None
         self._behind = 0
         self.held = threading.Event()
@@ -72,8 +73,8 @@ class PostgresProxy:
                     self.refused += 1
                     client.close()
                     continue
-                server = socket.socket(socket.AF_UNIX)
-                server.connect(self._path)
+                self.connections += 1
+                server = self._connect()
                 self._sockets += [client, server]
                 for source, target, up in ((client, server, True), (server, client, False)):
                     thread = threading.Thread(
@@ -95,3 +96,40 @@ class PostgresProxy:
                 target.sendall(data)
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
+
+
+class PostgresProxy(Proxy):
+    """Forwards to the server of a conninfo."""
+
+    def __init__(self, conninfo: str) -> None:
+        parts = conninfo_to_dict(conninfo)
+        path = f"{parts['host']}/.s.PGSQL.{parts.get('port') or 5432}"
+
+        def connect() -> socket.socket:
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(path)
+            return server
+
+        super().__init__(connect)
+        self.conninfo = make_conninfo(conninfo, host="127.0.0.1", port=self.port)
+
+
+class CuttingProxy(Proxy):
+    """Forwards to the server of a URL and cuts every connection again and again."""
+
+    def __init__(self, url: str, *, every_seconds: float) -> None:
+        place = urlsplit(url)
+        super().__init__(lambda: socket.create_connection((place.hostname, place.port)))
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._every_seconds = every_seconds
+        self._over = threading.Event()
+        self._threads.append(threading.Thread(target=self._keep_cutting, daemon=True))
+        self._threads[-1].start()
+
+    def close(self) -> None:
+        self._over.set()
+        super().close()
+
+    def _keep_cutting(self) -> None:
+        while not self._over.wait(self._every_seconds):
+            self.cut()

@@ -11,15 +11,19 @@ import logging
 import os
 import socket
 import uuid
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langgraph_durable.engine.crons import Crons
+from langgraph_durable.engine.direct import Direct
 from langgraph_durable.engine.graphs import Graphs
 from langgraph_durable.engine.responses import Responses
 from langgraph_durable.engine.store import Store
 from langgraph_durable.engine.threadlog import ThreadLog
 from langgraph_durable.engine.threads import Threads
 from langgraph_durable.machinery import Machinery
+from langgraph_durable.model import Numbers, RecoveryStrategy
 from langgraph_durable.postgres import reading
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest, check_hook
@@ -31,18 +35,24 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store, Crons):
+class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Store, Crons):
     """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
 
-    ``embedded`` is started and stopped with the engine. ``works`` False only asks: the runs are
-    executed by other processes on the same database.
+    Without a database address, given or in the environment, an embedded PostgreSQL keeps its
+    data under ``.langgraph_durable`` in the current folder; it starts and stops with the engine.
+    ``works`` False only asks: the runs are executed by other processes on the same database.
+
+    Raises ProjectError or SettingsError naming every problem.
     """
 
     def __init__(
         self,
         graph: Any = None,
         *,
+        name: str = "agent",
         project: Project | None = None,
+        recovery: RecoveryStrategy | str | None = None,
+        database_url: str | None = None,
         settings: Settings | None = None,
         build_recovery_request: BuildRecoveryRequest | None = None,
         embedded: EmbeddedPostgres | None = None,
@@ -50,10 +60,12 @@ class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store, Crons):
     ) -> None:
         if build_recovery_request is not None:
             check_hook(build_recovery_request)
-        super().__init__(project or Project.from_graph(graph), settings or Settings())
+        super().__init__(
+            project or Project.from_graph(graph, name), _settings(settings, recovery, database_url)
+        )
         self.worker_id = _worker_id()
         self._hook = build_recovery_request
-        self._embedded = embedded
+        self._embedded = embedded or _embedded(self.settings)
         self._works = works
         self._starting = asyncio.Lock()
         self.project.check(self.settings, hooked=build_recovery_request is not None)
@@ -61,6 +73,19 @@ class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store, Crons):
     @property
     def mount_prefix(self) -> str:
         return self.settings.mount_prefix
+
+    @property
+    def disabled(self) -> frozenset[str]:
+        """Parts of the API that the project leaves out: ``langgraph_durable.http_config.PARTS``."""
+        return self.project.http.disabled
+
+    def allowed_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Those of a request's headers that its graph may read, by lower-cased name."""
+        return self.project.http.headers.allowed(headers)
+
+    def door_section(self, name: str) -> Any:
+        """What langgraph.json says to one door, as it stands there; None when it says nothing."""
+        return self.project.doors.get(name)
 
     async def __aenter__(self) -> DurableEngine:
         await self.start()
@@ -110,11 +135,39 @@ class DurableEngine(ThreadLog, Graphs, Threads, Responses, Store, Crons):
             running, self._running = self._running, None
             await running.stop(self.settings.shutdown_grace_seconds)
 
+    async def numbers(self) -> Numbers:
+        """How things stand, over all servers and in this process. Raises StoreUnavailable."""
+        return await self._machinery.numbers()
+
+    @property
+    def jobs_max(self) -> int:
+        """How many runs this process executes at a time."""
+        return self.settings.jobs_per_worker if self._works else 0
+
     async def ping(self) -> bool:
         """Does the database answer?"""
         async with reading(self._machinery.pool) as conn:
             await conn.execute("SELECT 1")
         return True
+
+
+def _settings(
+    settings: Settings | None, recovery: RecoveryStrategy | str | None, database_url: str | None
+) -> Settings:
+    given: dict[str, Any] = {"recovery": recovery and RecoveryStrategy(recovery)}
+    given["database_url"] = database_url
+    if settings is None:
+        return Settings.from_environment(os.environ, **given)
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+
+def _embedded(settings: Settings) -> EmbeddedPostgres | None:
+    """The database of whoever names none."""
+    if settings.database_url is not None:
+        return None
+    from langgraph_durable.embedded import EmbeddedPostgres
+
+    return EmbeddedPostgres(settings.home)
 
 
 def _worker_id() -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from langgraph_durable.engine.runs import Runs
 from langgraph_durable.postgres import reading, transaction
-from langgraph_durable.store import responses
+from langgraph_durable.store import responses, threads
 
 
 class Responses(Runs):
-    """One terminal object per run, stored once."""
+    """One terminal object per run, stored once; items that no run has made."""
 
     async def save_response(self, response_id: str, *, run_id: str, terminal: str) -> str:
         """Store a terminal object unless one is there; answers the stored one."""
@@ -30,3 +32,19 @@ class Responses(Runs):
         """Is the run hidden from the Responses door?"""
         async with reading(self._machinery.pool) as conn:
             return await responses.deleted(conn, run_id)
+
+    async def items_by_hand(self, thread_id: str) -> dict[str, str | None]:
+        """What was put into a conversation by hand, id -> JSON text; None: taken out of it.
+
+        Raises ThreadNotFound.
+        """
+        async with reading(self._machinery.pool) as conn:
+            thread = await threads.get(conn, thread_id)
+            return await responses.items(conn, thread.thread_id)
+
+    async def put_items(self, thread_id: str, items: Mapping[str, str | None]) -> None:
+        """Put items into a conversation; None takes one out. Raises ThreadNotFound."""
+        async with transaction(self._machinery.pool) as conn:
+            thread = await threads.lock(conn, thread_id)
+            for item_id, item in items.items():
+                await responses.put_item(conn, thread["thread_id"], item_id, item)

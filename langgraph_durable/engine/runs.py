@@ -13,16 +13,18 @@ from langgraph_durable import submission
 from langgraph_durable.engine.started import Started
 from langgraph_durable.errors import (
     InvalidRequest,
+    KeyReused,
     OutcomeUnknown,
     RunNotCancellable,
     RunNotFound,
     StoreUnavailable,
-    ThreadBusy,
     ThreadNotFound,
 )
+from langgraph_durable.forgetting import forget_run
+from langgraph_durable.forking import thread_behind
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunRequest, RunStatus
 from langgraph_durable.postgres import reading, transaction
-from langgraph_durable.store import runs, threads
+from langgraph_durable.store import events, runs, threads
 
 CANCEL_ACTIONS = ("interrupt", "rollback")
 CONFIRM_SECONDS = (0.0, 0.1, 0.3, 0.6, 1.0)
@@ -34,7 +36,10 @@ class Runs(Started):
     async def submit(self, request: RunRequest) -> Run:
         """Make a run durable; it starts as soon as its thread and a worker are free.
 
+        A request whose ``idempotency_key`` is known answers the run that it was made for.
+
         Raises:
+            KeyReused: its ``idempotency_key`` belongs to another request.
             UnknownGraph, AssistantNotFound: nothing of that name is served here.
             ThreadNotFound: and ``if_not_exists`` does not ask to create it.
             ThreadBusy: and ``multitask`` is ``reject``.
@@ -45,18 +50,46 @@ class Runs(Started):
         """
         run_id = request.run_id or str(uuid7())
         await self.check_webhook(request.webhook)
+        if (known := await self._known(request)) is not None:
+            return known
         try:
             async with transaction(self._machinery.pool) as conn:
                 assistant = await self._find_assistant(conn, request.assistant)
                 strategy = self.project.graphs[assistant.graph_id].strategy(self.settings)
                 await submission.submit(
-                    conn, request, run_id=run_id, assistant=assistant, strategy=strategy
+                    conn,
+                    request,
+                    run_id=run_id,
+                    assistant=assistant,
+                    strategy=strategy,
+                    ttl=self.project.threads.ttl,
+                    tracing=self.settings.tracing,
                 )
                 run = await runs.get(conn, run_id)
+        except InvalidRequest:
+            if (known := await self._known(request)) is None:
+                raise
+            return known
         except OutcomeUnknown:
             run = await self._committed_after_all(run_id)
         self._machinery.wake_worker()
         return run
+
+    async def made_before(self, key: str, request_hash: str | None) -> Run | None:
+        """The run that a request under this idempotency key has made. Raises KeyReused."""
+        async with reading(self._machinery.pool) as conn:
+            known = await runs.by_key(conn, key)
+        if known is None:
+            return None
+        run, made_for = known
+        if made_for != request_hash:
+            raise KeyReused
+        return run
+
+    async def _known(self, request: RunRequest) -> Run | None:
+        if request.idempotency_key is None:
+            return None
+        return await self.made_before(request.idempotency_key, request.request_hash)
 
     async def check_webhook(self, url: str | None) -> None:
         """Raises WebhookRefused unless this server may call ``url`` when a run ends."""
@@ -76,6 +109,15 @@ class Runs(Started):
                 except RunNotFound:
                     break
         raise StoreUnavailable
+
+    async def thread_behind(self, run: Run) -> str:
+        """The id of a thread to go on from the end of ``run``: see ``forking.thread_behind``."""
+        async with reading(self._machinery.pool) as conn:
+            source = self._graph_of(await threads.get(conn, run.thread_id))
+        ttl = self.project.threads.ttl
+        return await self._machinery.loops.call(
+            lambda place: thread_behind(place, source, run, ttl=ttl)
+        )
 
     async def run(self, run_id: str, thread_id: str | None = None) -> Run:
         """Raises RunNotFound, also when the run is on another thread than ``thread_id``."""
@@ -105,12 +147,17 @@ class Runs(Started):
         async with reading(self._machinery.pool) as conn:
             return await runs.with_status(conn, statuses)
 
-    def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
+    def batches(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, until the run's ``end`` event.
 
         Ends early when this process drains: the client reconnects elsewhere.
         """
         return self._machinery.followers.follow(run_id, after)
+
+    async def cursor_at(self, run_id: str, checkpoint_id: str) -> Cursor:
+        """Behind the events that led to a checkpoint; the beginning unless the log names it."""
+        async with reading(self._machinery.pool) as conn:
+            return await events.at_checkpoint(conn, run_id, checkpoint_id)
 
     def followers(self, run_id: str) -> int:
         """How many readers follow this run in this process."""
@@ -152,15 +199,14 @@ class Runs(Started):
         self._machinery.cancel(run_id)
 
     async def delete_run(self, run_id: str, thread_id: str | None = None) -> None:
-        """Forget a finished run and its log. Raises RunNotFound, ThreadBusy."""
+        """Forget a run that has ended, its log and its checkpoints.
+
+        Raises RunNotFound, ThreadBusy, InvalidRequest: see ``forgetting.forget_run``.
+        """
         run = await self.run(run_id, thread_id)
-        async with transaction(self._machinery.pool) as conn:
-            await threads.lock(conn, run.thread_id)
-            row = await runs.lock(conn, run_id)
-            if not RunStatus(row["status"]).terminal:
-                raise ThreadBusy("The run has not ended; cancel it first.")
-            await runs.delete(conn, run_id)
-            await runs.announce_end(conn, run_id)
+        async with reading(self._machinery.pool) as conn:
+            source = self._graph_of(await threads.get(conn, run.thread_id))
+        await self._machinery.loops.call(lambda place: forget_run(place, source, run))
 
 
 def _is_uuid(text: str) -> bool:

@@ -19,8 +19,9 @@ class ThreadLog(Runs):
     ) -> AsyncGenerator[tuple[Run, list[Event]], None]:
         """Batches of events of a thread's runs, in the order the runs began; waits for more.
 
-        Begins behind event ``after`` of the run with ``ticket``; with ticket -1 at the thread's
-        first event; with None now. Ends only when this process drains. Raises ThreadNotFound.
+        Begins behind event ``after`` of the run with ``ticket`` (which may still have to begin);
+        with ticket -1 at the thread's first event; with None now. Ends only when this process
+        drains. Raises ThreadNotFound.
         """
         async with reading(self._machinery.pool) as conn:
             public = (await threads.get(conn, thread_id)).thread_id
@@ -31,9 +32,11 @@ class ThreadLog(Runs):
             after = Cursor(current.next_seq - 1) if current else BEGINNING
         last = -1 if current is None else current.ticket
         waiting = [current] if current is not None and current.started_at else []
+        if current is not None and not waiting:
+            last = begun[-1].ticket if begun else -1
         while not self.draining:
             for run in waiting:
-                async with aclosing(self.follow(run.run_id, after)) as batches:
+                async with aclosing(self.batches(run.run_id, after)) as batches:
                     async for batch in batches:
                         yield run, batch
                 last, after = run.ticket, BEGINNING

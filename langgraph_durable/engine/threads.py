@@ -29,14 +29,17 @@ class Threads(Started):
         if_exists: str = "raise",
         ttl: Ttl | None = None,
     ) -> Thread:
-        """A new idle thread. Raises ThreadExists unless ``if_exists`` is ``do_nothing``."""
+        """A new idle thread, with the project's life time unless it has a ``ttl`` of its own.
+
+        Raises ThreadExists unless ``if_exists`` is ``do_nothing``.
+        """
         async with transaction(self._machinery.pool) as conn:
             return await threads.create(
                 conn,
                 thread_id or str(uuid.uuid4()),
                 metadata=metadata or {},
                 if_exists=if_exists,
-                ttl=ttl,
+                ttl=ttl or self.project.threads.ttl,
             )
 
     async def create_thread_with(
@@ -46,6 +49,7 @@ class Threads(Started):
         *,
         metadata: Mapping[str, Any],
         if_exists: str = "raise",
+        ttl: Ttl | None = None,
     ) -> Thread:
         """A new thread whose state is made of supersteps: lists of updates.
 
@@ -64,6 +68,7 @@ class Threads(Started):
                 supersteps,
                 metadata=metadata,
                 if_exists=if_exists,
+                ttl=ttl or self.project.threads.ttl,
             )
         )
 
@@ -74,7 +79,8 @@ class Threads(Started):
         """
         async with transaction(self._machinery.pool) as conn:
             row = await threads.lock(conn, thread_id)
-            copy = await threads.insert_copy(conn, row["thread_id"], str(uuid.uuid4()))
+            name, ttl = str(uuid.uuid4()), self.project.threads.ttl
+            copy = await threads.insert_copy(conn, row["thread_id"], name, ttl=ttl)
             source = row["checkpoint_thread_id"]
             entry = await checkpoints.entry(conn, source)
             for statement, parameters in copy_statements(

@@ -16,6 +16,9 @@ from langgraph_durable.postgres import Row, reading
 from langgraph_durable.store import events
 
 PAGE = 500
+PAGE_BYTES = 256 * 1024
+"""What a follower holds at most, besides one event: its client may have stopped to read."""
+
 DEAF_POLL_SECONDS = 1.0
 POLL_SECONDS = 10.0
 
@@ -53,6 +56,11 @@ class Followers:
         """How many follow this run here."""
         return len(self._waiting.get(run_id, ()))
 
+    @property
+    def total(self) -> int:
+        """How many follow or wait here."""
+        return len(set[asyncio.Event]().union(*self._waiting.values()))
+
     async def follow(self, run_id: str, after: Cursor) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, in order, until the ``end`` event.
 
@@ -70,7 +78,7 @@ class Followers:
                         return
                 elif closed or await self._ended(run_id, after):
                     return
-                if len(batch) < PAGE and not closed:
+                if not closed and not _may_go_on(batch):
                     await self._changed(changed)
 
     async def until(self, run_id: str, ended: Callable[[], Awaitable[bool]]) -> None:
@@ -94,7 +102,7 @@ class Followers:
     async def _read(self, run_id: str, after: Cursor) -> list[Event]:
         try:
             async with reading(self._pool) as conn:
-                return await events.after(conn, run_id, after, PAGE)
+                return await events.after(conn, run_id, after, limit=PAGE, size=PAGE_BYTES)
         except StoreUnavailable:
             return []
 
@@ -125,3 +133,9 @@ class Followers:
             waiting.discard(changed)
             if not waiting:
                 del self._waiting[run_id]
+
+
+def _may_go_on(batch: Sequence[Event]) -> bool:
+    """Is the page full, by its length or by its size? One that only may be is read on for once."""
+    characters = sum(len(event.data) for event in batch)
+    return len(batch) == PAGE or characters * 4 >= PAGE_BYTES

@@ -54,6 +54,7 @@ class Writer:
         self._lease_seconds = lease_seconds
         self._linger_seconds = linger_seconds
         self._committed = committed
+        self.written = 0
         self._queue: list[Change] = []
         self._blocked: dict[tuple[str, int], Group] = {}
         self._ready = threading.Condition()
@@ -207,6 +208,7 @@ class Writer:
 
     def _done(self, groups: list[Group]) -> None:
         for group in groups:
+            self.written += len(group.rows("events"))
             group.settle()
         try:
             self._committed(hints(groups))

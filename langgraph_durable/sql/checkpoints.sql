@@ -124,6 +124,95 @@ FROM json_to_recordset(%(pending)s::json) AS p (
 WHERE p.blob IS NOT NULL AND p.channel = '__resume__'
 ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO NOTHING
 
+-- forget_answers --
+-- What a run wrote on the checkpoints it began on, unless a run before it was forgotten since.
+DELETE FROM checkpoint_writes w
+WHERE w.thread_id = %(thread_id)s
+  AND EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = %(thread_id)s AND checkpoint_ns = ''
+                AND checkpoint_id = %(head)s)
+  AND (w.checkpoint_ns, w.checkpoint_id) IN (
+      SELECT DISTINCT ON (checkpoint_ns) checkpoint_ns, checkpoint_id
+      FROM checkpoints
+      WHERE thread_id = %(thread_id)s AND checkpoint_id <= %(greatest)s
+      ORDER BY checkpoint_ns, checkpoint_id DESC)
+  AND NOT EXISTS (
+      SELECT 1 FROM json_to_recordset(%(pending)s::json) AS p (
+          ns text, checkpoint_id text, task_id text, idx integer)
+      WHERE p.ns = w.checkpoint_ns AND p.checkpoint_id = w.checkpoint_id
+        AND p.task_id = w.task_id AND p.idx = w.idx)
+
+-- recall_answers --
+-- And what it had overwritten there.
+INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                               channel, type, blob)
+SELECT %(thread_id)s, p.ns, p.checkpoint_id, p.task_id, p.task_path, p.idx,
+       p.channel, p.type, decode(p.blob, 'hex')
+FROM json_to_recordset(%(pending)s::json) AS p (
+    ns text, checkpoint_id text, task_id text, idx integer, task_path text,
+    channel text, type text, blob text)
+JOIN checkpoints c ON c.thread_id = %(thread_id)s AND c.checkpoint_ns = p.ns
+    AND c.checkpoint_id = p.checkpoint_id
+WHERE p.blob IS NOT NULL
+ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
+
+-- relink_checkpoints --
+-- What came behind a run's checkpoints now comes behind what was before them.
+WITH RECURSIVE up AS (
+    SELECT c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id AS parent
+    FROM checkpoints c
+    WHERE c.thread_id = ANY(%(ids)s) AND c.metadata ->> 'run_id' IS DISTINCT FROM %(run_id)s
+    UNION ALL
+    SELECT up.thread_id, up.checkpoint_ns, up.checkpoint_id, p.parent_checkpoint_id
+    FROM up JOIN checkpoints p ON p.thread_id = up.thread_id
+        AND p.checkpoint_ns = up.checkpoint_ns AND p.checkpoint_id = up.parent
+    WHERE p.metadata ->> 'run_id' = %(run_id)s
+)
+UPDATE checkpoints c SET parent_checkpoint_id = up.parent
+FROM up
+WHERE c.thread_id = up.thread_id AND c.checkpoint_ns = up.checkpoint_ns
+  AND c.checkpoint_id = up.checkpoint_id
+  AND c.parent_checkpoint_id IS DISTINCT FROM up.parent
+  AND NOT EXISTS (
+      SELECT 1 FROM checkpoints p
+      WHERE p.thread_id = up.thread_id AND p.checkpoint_ns = up.checkpoint_ns
+        AND p.checkpoint_id = up.parent AND p.metadata ->> 'run_id' = %(run_id)s)
+
+-- forget_blobs --
+-- Channel values that only a run's checkpoints name.
+WITH named AS (
+    SELECT c.thread_id, c.checkpoint_ns, v.key AS channel, v.value AS version,
+           bool_and(c.metadata ->> 'run_id' IS NOT DISTINCT FROM %(run_id)s) AS only_here
+    FROM checkpoints c
+    CROSS JOIN LATERAL jsonb_each_text(c.checkpoint -> 'channel_versions') AS v
+    WHERE c.thread_id = ANY(%(ids)s)
+    GROUP BY c.thread_id, c.checkpoint_ns, v.key, v.value
+)
+DELETE FROM checkpoint_blobs b USING named n
+WHERE n.only_here AND b.thread_id = n.thread_id AND b.checkpoint_ns = n.checkpoint_ns
+  AND b.channel = n.channel AND b.version = n.version
+
+-- forget_writes --
+-- What was written on a run's checkpoints.
+DELETE FROM checkpoint_writes w USING checkpoints c
+WHERE c.thread_id = ANY(%(ids)s) AND c.metadata ->> 'run_id' = %(run_id)s
+  AND w.thread_id = c.thread_id AND w.checkpoint_ns = c.checkpoint_ns
+  AND w.checkpoint_id = c.checkpoint_id
+
+-- forget_checkpoints --
+-- A run's checkpoints, in all namespaces.
+DELETE FROM checkpoints
+WHERE thread_id = ANY(%(ids)s) AND metadata ->> 'run_id' = %(run_id)s
+
+-- built_upon --
+-- Does a checkpoint of another run tell only what changed since one of this run?
+SELECT 1 FROM checkpoints mine JOIN checkpoints c USING (thread_id, checkpoint_ns)
+WHERE mine.thread_id = ANY(%(ids)s) AND mine.metadata ->> 'run_id' = %(run_id)s
+  AND c.checkpoint_id > mine.checkpoint_id
+  AND c.metadata ->> 'run_id' IS DISTINCT FROM %(run_id)s
+  AND c.metadata ? 'counters_since_delta_snapshot'
+LIMIT 1
+
 -- delete_checkpoints --
 -- One of LangGraph's three tables at a time.
 DELETE FROM checkpoints WHERE thread_id = ANY(%(ids)s)

@@ -1,8 +1,21 @@
 -- after --
--- A page of a run's log behind a cursor.
-SELECT run_id, seq, attempt, name, data, task_id, checkpoint_id
-FROM events WHERE run_id = %(run_id)s AND seq > %(after)s
-ORDER BY seq LIMIT %(limit)s
+-- A page of a run's log behind a cursor: up to ``limit`` events, the last of them the first one
+-- that makes the page reach ``size`` bytes.
+SELECT run_id, seq, attempt, name, data, task_id, checkpoint_id,
+       (extract(epoch FROM created_at) * 1000)::bigint AS at
+FROM (
+    SELECT *, sum(octet_length(data)) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING)
+              - octet_length(data) AS before
+    FROM events WHERE run_id = %(run_id)s AND seq > %(after)s
+    ORDER BY seq LIMIT %(limit)s
+) AS page
+WHERE before < %(size)s
+ORDER BY seq
+
+-- at_checkpoint --
+-- How far a reader is who has the state of a checkpoint.
+SELECT max(seq) AS seq FROM events
+WHERE run_id = %(run_id)s AND checkpoint_id = %(checkpoint_id)s
 
 -- ended --
 -- A log whose terminal event a reader has seen already, or that is not there any more.
@@ -26,3 +39,10 @@ SELECT name, task_id, checkpoint_id,
 FROM events
 WHERE run_id = %(run_id)s
   AND (task_id IS NOT NULL OR checkpoint_id IS NOT NULL OR strpos(data, '__interrupt__') > 0)
+
+-- asked --
+-- The parts of a run's log that ask questions.
+SELECT data FROM events
+WHERE run_id = %(run_id)s AND (name = 'updates' OR name LIKE 'updates|%%')
+  AND strpos(data, '__interrupt__') > 0
+ORDER BY seq

@@ -17,3 +17,13 @@ ON CONFLICT (run_id) DO UPDATE SET deleted = true, terminal = NULL
 -- deleted --
 -- Is the response hidden?
 SELECT deleted FROM responses WHERE run_id = %(run_id)s
+
+-- items --
+-- What was put into a conversation by hand, or taken out of it, oldest first.
+SELECT item_id, item FROM conversation_items WHERE thread_id = %(thread_id)s ORDER BY position
+
+-- put_item --
+-- Put an item into a conversation, or take it out.
+INSERT INTO conversation_items (thread_id, item_id, item)
+VALUES (%(thread_id)s, %(item_id)s, %(item)s)
+ON CONFLICT (thread_id, item_id) DO UPDATE SET item = EXCLUDED.item

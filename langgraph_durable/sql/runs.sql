@@ -1,10 +1,18 @@
 -- insert --
 -- A new run waits in its thread's order.
 INSERT INTO runs (run_id, thread_id, ticket, assistant_id, graph_id, strategy, multitask,
-                  temporary, metadata, request, answer, next_seq, available_at)
+                  temporary, metadata, request, answer, idempotency_key, request_hash,
+                  next_seq, available_at)
 VALUES (%(run_id)s, %(thread_id)s, %(ticket)s, %(assistant_id)s, %(graph_id)s, %(strategy)s,
-        %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s, 1,
+        %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s,
+        %(idempotency_key)s, %(request_hash)s, 1,
         now() + make_interval(secs => %(after_seconds)s))
+
+-- by_key --
+-- The run that a request under this key has made.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.owner_id = '' AND r.idempotency_key = %(key)s
 
 -- get --
 -- One run as its readers see it.
@@ -20,6 +28,14 @@ WHERE r.thread_id = %(thread_id)s AND NOT r.hidden
   AND (%(status)s::text IS NULL OR r.status = %(status)s)
 ORDER BY r.ticket DESC
 LIMIT %(limit)s OFFSET %(offset)s
+
+-- lock_behind --
+-- The next run of a thread that has touched its state, or may yet; the thread must be locked.
+SELECT run_id, entry FROM runs
+WHERE thread_id = %(thread_id)s AND ticket > %(ticket)s AND NOT hidden
+  AND (entry IS NOT NULL OR status IN ('pending', 'running'))
+ORDER BY ticket LIMIT 1
+FOR NO KEY UPDATE
 
 -- begun_after --
 -- A thread's runs that have begun, in the order they began, behind one of them.
@@ -136,8 +152,14 @@ WHERE run_id = %(run_id)s
 
 -- lock --
 -- A run under its thread's lock.
-SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry, finished_at
 FROM runs WHERE run_id = %(run_id)s FOR NO KEY UPDATE
+
+-- last_ended --
+-- How the newest run that has ended on a thread did so.
+SELECT run_id, status, error, finished_at FROM runs
+WHERE thread_id = %(thread_id)s AND finished_at IS NOT NULL AND NOT hidden
+ORDER BY finished_at DESC LIMIT 1
 
 -- delete --
 -- Forget a finished run and its log.

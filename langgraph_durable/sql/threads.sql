@@ -27,9 +27,11 @@ RETURNING *
 
 -- insert_copy --
 -- A new thread that begins where another one stands, without its runs.
-INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, "values", interrupts, status)
+INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, "values", interrupts, status,
+                     ttl_minutes, ttl_strategy, expires_at)
 SELECT %(name)s, %(name)s, metadata, "values", interrupts,
-       CASE WHEN interrupts <> '{}' OR status = 'interrupted' THEN 'interrupted' ELSE 'idle' END
+       CASE WHEN interrupts <> '{}' OR status = 'interrupted' THEN 'interrupted' ELSE 'idle' END,
+       %(ttl_minutes)s, %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s)
 FROM threads WHERE thread_id = %(thread_id)s
 RETURNING *
 
@@ -86,12 +88,15 @@ SET active_run_id = CASE WHEN active_run_id = %(run_id)s THEN NULL ELSE active_r
 WHERE t.thread_id = %(thread_id)s
 
 -- set_state --
--- The thread row after its state was edited by hand.
-UPDATE threads
-SET "values" = %(values)s, interrupts = %(interrupts)s, status = %(status)s,
-    error = NULL, updated_at = now(), state_updated_at = now(),
-    expires_at = thread_expiry(temporary, ttl_minutes)
-WHERE thread_id = %(thread_id)s
+-- The thread row after its state was edited by hand, or lost a run.
+UPDATE threads t
+SET "values" = %(values)s, interrupts = %(interrupts)s, error = %(error)s,
+    status = CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = t.thread_id
+                                 AND r.status IN ('pending', 'running')) THEN 'busy'
+                  ELSE %(status)s END,
+    updated_at = now(), state_updated_at = now(),
+    expires_at = thread_expiry(t.temporary, t.ttl_minutes)
+WHERE t.thread_id = %(thread_id)s
 
 -- delete --
 -- The thread with runs, logs and aliases; checkpoints go by `delete_checkpoints`.
@@ -104,15 +109,16 @@ UNION SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s
 UNION SELECT alias FROM thread_aliases WHERE thread_id = %(thread_id)s
 
 -- expired --
--- Threads whose time is over; never one that is busy or waits for a person.
+-- Threads whose time is over; never one that is busy, nor one with a life of its own that waits
+-- for a person.
 SELECT thread_id, checkpoint_thread_id, temporary, ttl_strategy FROM threads
-WHERE expires_at <= now() AND active_run_id IS NULL
+WHERE expires_at <= now() AND active_run_id IS NULL AND temporary = %(temporary)s
   AND (temporary OR status NOT IN ('busy', 'interrupted'))
   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = threads.thread_id
                     AND r.status IN ('pending', 'running'))
   AND NOT EXISTS (SELECT 1 FROM runs r JOIN webhook_deliveries d USING (run_id)
                   WHERE r.thread_id = threads.thread_id AND d.next_at IS NOT NULL)
-ORDER BY thread_id LIMIT 50
+ORDER BY thread_id LIMIT %(limit)s
 FOR UPDATE SKIP LOCKED
 
 -- outlive --

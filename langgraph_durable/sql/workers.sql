@@ -59,3 +59,22 @@ RETURNING w.worker_id
 -- forget_locks --
 -- Their announcements.
 DELETE FROM worker_locks WHERE worker_id = ANY(%(worker_ids)s)
+
+-- queue --
+-- Runs that wait or run, which an index holds, and workers that are alive.
+WITH open AS (
+    SELECT r.status, r.status = 'pending' AND r.available_at <= clock_timestamp() AS due,
+           t.active_run_id IS NULL OR t.active_run_id = r.run_id AS free,
+           extract(epoch FROM clock_timestamp() - r.available_at)::float8 AS waited
+    FROM runs r JOIN threads t USING (thread_id)
+    WHERE r.status IN ('pending', 'running')
+)
+SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+       count(*) FILTER (WHERE due) AS due,
+       count(*) FILTER (WHERE due AND free) AS unblocked,
+       max(waited) FILTER (WHERE due) AS longest_wait,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY waited) FILTER (WHERE due) AS median_wait,
+       max(waited) FILTER (WHERE due AND free) AS longest_unblocked_wait,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       (SELECT count(*) FROM workers WHERE expires_at > clock_timestamp()) AS workers
+FROM open

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -36,6 +36,12 @@ async def greatest(conn: AsyncConnection[Row], thread_id: str) -> str | None:
     """The newest checkpoint id of a thread in all namespaces."""
     row = await (await conn.execute(_SQL["greatest"], {"thread_id": thread_id})).fetchone()
     return row["greatest"] if row else None
+
+
+async def built_upon(conn: AsyncConnection[Row], ids: Sequence[str], run_id: str) -> bool:
+    """Does a later checkpoint of another run (DeltaChannel) need those of this run?"""
+    place = {"ids": list(ids), "run_id": run_id}
+    return await (await conn.execute(_SQL["built_upon"], place)).fetchone() is not None
 
 
 async def exists(

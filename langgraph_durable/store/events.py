@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from langgraph_durable.model import Cursor, Event
+from langgraph_durable.model import BEGINNING, Cursor, Event
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import decode
 from langgraph_durable.sql import statements
@@ -14,10 +14,31 @@ from langgraph_durable.sql import statements
 _SQL = statements("events")
 
 
-async def after(conn: AsyncConnection[Row], run_id: str, cursor: Cursor, limit: int) -> list[Event]:
-    """A page of committed events behind a cursor, in order."""
-    rows = await conn.execute(_SQL["after"], {"run_id": run_id, "after": cursor, "limit": limit})
+EVERYTHING = 2**31 - 1
+
+
+async def after(
+    conn: AsyncConnection[Row],
+    run_id: str,
+    cursor: Cursor,
+    *,
+    limit: int = EVERYTHING,
+    size: int = EVERYTHING,
+) -> list[Event]:
+    """Committed events behind a cursor, in order: a page of ``limit`` events or ``size`` bytes.
+
+    The event with which a page reaches its size belongs to it.
+    """
+    page = {"run_id": run_id, "after": cursor, "limit": limit, "size": size}
+    rows = await conn.execute(_SQL["after"], page)
     return [Event(**(row | {"run_id": run_id})) for row in await rows.fetchall()]
+
+
+async def at_checkpoint(conn: AsyncConnection[Row], run_id: str, checkpoint_id: str) -> Cursor:
+    """The last event that belongs to a checkpoint; the beginning when there is none."""
+    place = {"run_id": run_id, "checkpoint_id": checkpoint_id}
+    row = await (await conn.execute(_SQL["at_checkpoint"], place)).fetchone()
+    return BEGINNING if row is None or row["seq"] is None else Cursor(row["seq"])
 
 
 async def ended(conn: AsyncConnection[Row], run_id: str, by: Cursor) -> bool:
@@ -28,7 +49,7 @@ async def ended(conn: AsyncConnection[Row], run_id: str, by: Cursor) -> bool:
 
 async def whole(conn: AsyncConnection[Row], run_id: str) -> list[Event]:
     """A run's log from the beginning."""
-    return await after(conn, run_id, Cursor(-1), 10_000_000)
+    return await after(conn, run_id, Cursor(-1))
 
 
 async def append_one(
@@ -65,3 +86,10 @@ async def marks(conn: AsyncConnection[Row], run_id: str) -> Marks:
     """What healing must not append twice."""
     rows = await conn.execute(_SQL["marks"], {"run_id": run_id})
     return Marks(await rows.fetchall())
+
+
+async def asked(conn: AsyncConnection[Row], run_id: str) -> list[dict[str, Any]]:
+    """Every question that a run has told its readers, as ``{"id", "value"}``, each once."""
+    rows = await conn.execute(_SQL["asked"], {"run_id": run_id})
+    told = [q for row in await rows.fetchall() for q in _questions(row["data"])]
+    return list({q["id"]: q for q in told}.values())

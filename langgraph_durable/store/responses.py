@@ -36,3 +36,17 @@ async def deleted(conn: AsyncConnection[Row], run_id: str) -> bool:
     """Is the response hidden?"""
     row = await (await conn.execute(_SQL["deleted"], {"run_id": run_id})).fetchone()
     return bool(row and row["deleted"])
+
+
+async def items(conn: AsyncConnection[Row], thread_id: str) -> dict[str, str | None]:
+    """What was put into a conversation by hand: id -> JSON text, None for what was taken out."""
+    rows = await conn.execute(_SQL["items"], {"thread_id": thread_id})
+    return {row["item_id"]: row["item"] for row in await rows.fetchall()}
+
+
+async def put_item(
+    conn: AsyncConnection[Row], thread_id: str, item_id: str, item: str | None
+) -> None:
+    """Put an item into a conversation; None takes it out."""
+    place = {"thread_id": thread_id, "item_id": item_id, "item": item}
+    await conn.execute(_SQL["put_item"], place)

@@ -104,6 +104,18 @@ async def lock(conn: AsyncConnection[Row], run_id: str) -> Row:
     return row
 
 
+async def lock_behind(conn: AsyncConnection[Row], run: Run) -> Row | None:
+    """The first run of a locked thread behind ``run`` that has touched its state, or may yet."""
+    place = {"thread_id": run.thread_id, "ticket": run.ticket}
+    return await (await conn.execute(_SQL["lock_behind"], place)).fetchone()
+
+
+async def by_key(conn: AsyncConnection[Row], key: str) -> tuple[Run, str | None] | None:
+    """The run that a request under an idempotency key has made, and the hash of that request."""
+    row = await (await conn.execute(_SQL["by_key"], {"key": key})).fetchone()
+    return (as_run(row), row["request_hash"]) if row else None
+
+
 async def of_thread(
     conn: AsyncConnection[Row],
     thread_id: str,
@@ -241,6 +253,11 @@ async def cancel_action(conn: AsyncConnection[Row], run_id: str) -> str | None:
 async def request_cancel(conn: AsyncConnection[Row], run_id: str, action: str) -> None:
     """Record that a person wants the run stopped."""
     await conn.execute(_SQL["request_cancel"], {"run_id": run_id, "action": action})
+
+
+async def last_ended(conn: AsyncConnection[Row], thread_id: str) -> Row | None:
+    """Of the newest run that has ended on a thread: id, status, error, time."""
+    return await (await conn.execute(_SQL["last_ended"], {"thread_id": thread_id})).fetchone()
 
 
 async def delete(conn: AsyncConnection[Row], run_id: str) -> None:

@@ -86,10 +86,12 @@ async def create(
     return await get(conn, thread_id)
 
 
-async def insert_copy(conn: AsyncConnection[Row], thread_id: str, name: str) -> Thread:
+async def insert_copy(
+    conn: AsyncConnection[Row], thread_id: str, name: str, *, ttl: Ttl | None
+) -> Thread:
     """The row of a copy; its checkpoints are copied by the caller."""
-    ids = {"thread_id": thread_id, "name": name}
-    row = await (await conn.execute(_SQL["insert_copy"], ids)).fetchone()
+    parameters = {"thread_id": thread_id, "name": name, **_ttl_columns(ttl)}
+    row = await (await conn.execute(_SQL["insert_copy"], parameters)).fetchone()
     assert row is not None
     return as_thread(row)
 
@@ -167,11 +169,12 @@ async def set_state(
     conn: AsyncConnection[Row],
     thread_id: str,
     *,
-    values: str,
+    values: str | None,
     interrupts: Mapping[str, Any],
     status: ThreadStatus,
+    error: str | None = None,
 ) -> None:
-    """After the state was edited by hand."""
+    """After the state was edited by hand, or a run forgotten. ``error`` is JSON text."""
     await conn.execute(
         _SQL["set_state"],
         {
@@ -179,20 +182,27 @@ async def set_state(
             "values": values,
             "interrupts": encode(interrupts),
             "status": status,
+            "error": error,
         },
     )
 
 
+async def checkpoint_ids(conn: AsyncConnection[Row], thread_id: str) -> list[str]:
+    """Every checkpoint thread that a thread ever used."""
+    rows = await conn.execute(_SQL["checkpoint_threads"], {"thread_id": thread_id})
+    return [r["id"] for r in await rows.fetchall()]
+
+
 async def delete(conn: AsyncConnection[Row], thread_id: str) -> None:
     """The thread, its runs, logs, aliases and every checkpoint of all its rotations."""
-    rows = await conn.execute(_SQL["checkpoint_threads"], {"thread_id": thread_id})
-    await _delete_checkpoints(conn, [r["id"] for r in await rows.fetchall()])
+    await _delete_checkpoints(conn, await checkpoint_ids(conn, thread_id))
     await conn.execute(_SQL["delete"], {"thread_id": thread_id})
 
 
-async def expired(conn: AsyncConnection[Row]) -> list[Row]:
-    """Locked rows of threads whose time is over, some at a time."""
-    return await (await conn.execute(_SQL["expired"])).fetchall()
+async def expired(conn: AsyncConnection[Row], *, temporary: bool, limit: int) -> list[Row]:
+    """Locked rows of up to ``limit`` threads whose time is over."""
+    parameters = {"temporary": temporary, "limit": limit}
+    return await (await conn.execute(_SQL["expired"], parameters)).fetchall()
 
 
 async def outlive(conn: AsyncConnection[Row], thread_id: str) -> None:
@@ -255,10 +265,7 @@ async def search(
         sql.Identifier(sort_by if sort_by in SORTABLE else "created_at"),
         sql.SQL("ASC" if (sort_order or "desc").lower() == "asc" else "DESC"),
     )
-    query = sql.SQL(
-        "SELECT *, count(*) OVER () AS total FROM threads WHERE {} ORDER BY {}"
-        " LIMIT %(limit)s OFFSET %(offset)s"
-    ).format(sql.SQL(" AND ").join(where), order)
+    matching = sql.SQL("FROM threads WHERE {}").format(sql.SQL(" AND ").join(where))
     parameters = {
         "metadata": jsonb(metadata or {}),
         "values": jsonb(values or {}),
@@ -267,5 +274,9 @@ async def search(
         "limit": limit,
         "offset": offset,
     }
-    rows = await (await conn.execute(query, parameters)).fetchall()
-    return [as_thread(r) for r in rows], rows[0]["total"] if rows else 0
+    total = sql.SQL("SELECT count(*) AS total {}").format(matching)
+    counted = await (await conn.execute(total, parameters)).fetchone()
+    assert counted is not None
+    page = sql.SQL("SELECT * {} ORDER BY {} LIMIT %(limit)s OFFSET %(offset)s")
+    rows = await conn.execute(page.format(matching, order), parameters)
+    return [as_thread(r) for r in await rows.fetchall()], int(counted["total"])

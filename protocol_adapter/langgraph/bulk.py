@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -31,7 +33,11 @@ class Bulk:
     async def create(self, request: Request) -> Response:
         """Every body is understood before the first run is made."""
         bodies = await json_objects(request)
-        wishes = [parse_run(body, None, attended=False) for body in bodies]
+        if any(body.get("thread_id") is not None for body in bodies):
+            raise Unprocessable("'thread_id' is not for a batch: its runs have no threads")
+        headers = self._engine.allowed_headers(request.headers)
+        parsed = [parse_run(body, None, attended=False) for body in bodies]
+        wishes = [replace(wish, headers=headers) for wish in parsed]
         for wish in wishes:
             await self._engine.assistant(wish.assistant)
             await self._engine.check_webhook(wish.webhook)
@@ -41,7 +47,8 @@ class Bulk:
         action = cancel_action(request)
         body = await json_body(request)
         thread_id, run_ids = text(body, "thread_id"), texts(body, "run_ids")
-        if (body.get("status") is None) == (run_ids is None or thread_id is None):
+        given = {key for key in ("status", "thread_id", "run_ids") if body.get(key) is not None}
+        if given not in ({"status"}, {"thread_id", "run_ids"}):
             raise Unprocessable("Give either status, or thread_id with run_ids.")
         if run_ids is not None and thread_id is not None:
             done = [await self._cancel(i, thread_id, action) for i in run_ids]

@@ -86,13 +86,6 @@ def page(body: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
-def refuse(body: Mapping[str, Any], *keys: str) -> None:
-    """A key that would have an effect elsewhere is refused here rather than swallowed."""
-    for key in keys:
-        if body.get(key):
-            raise Unprocessable(f"'{key}' is not supported by this server yet")
-
-
 def _typed(body: Mapping[str, Any], key: str, kind: type[T], name: str) -> T | None:
     value = body.get(key)
     if value is not None and not isinstance(value, kind):

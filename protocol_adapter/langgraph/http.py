@@ -13,7 +13,8 @@ from starlette.responses import Response
 from langgraph_durable.serde import clean, decode, encode, received
 from protocol_adapter.langgraph.fields import Unprocessable, digits
 
-_SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True}
+SWITCHES = {"": False, "0": False, "false": False, "1": True, "true": True}
+"""How clients write a flag in a query, in any case."""
 
 
 async def json_body(request: Request) -> dict[str, Any]:
@@ -49,9 +50,9 @@ def switch(request: Request, key: str) -> bool | None:
     value = request.query_params.get(key)
     if value is None:
         return None
-    if value.lower() not in _SWITCH:
+    if value.lower() not in SWITCHES:
         raise Unprocessable(f"{key!r} must be true or false")
-    return _SWITCH[value.lower()]
+    return SWITCHES[value.lower()]
 
 
 def many(request: Request, key: str) -> list[str]:

@@ -146,7 +146,7 @@ def _task(task: PregelTask, thread_id: str) -> dict[str, Any]:
         "id": task.id,
         "name": task.name,
         "path": list(task.path),
-        "error": None if task.error is None else _error(task.error),
+        "error": _error(task.error),
         "interrupts": [interrupt_object(each) for each in task.interrupts],
         "checkpoint": None if nested else _checkpoint(task.state, thread_id),
         "state": nested and state_object(nested, thread_id),
@@ -154,8 +154,10 @@ def _task(task: PregelTask, thread_id: str) -> dict[str, Any]:
     }
 
 
-def _error(error: Exception | str) -> str:
-    return error if isinstance(error, str) else repr(error)
+def _error(error: Exception | str | None) -> str | None:
+    """Its text; a task that was cancelled has not failed, it is still to be done."""
+    told = error if error is None or isinstance(error, str) else repr(error)
+    return None if told == "CancelledError()" else told
 
 
 def _checkpoint(config: Any, thread_id: str) -> dict[str, Any] | None:

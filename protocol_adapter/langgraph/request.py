@@ -14,7 +14,6 @@ from protocol_adapter.langgraph.fields import (
     mapping,
     number,
     one_of,
-    refuse,
     seconds,
     text,
     texts,
@@ -32,7 +31,6 @@ STREAM_MODES = (
     "tasks",
     "checkpoints",
 )
-LATER = ("strict_resume",)
 RESERVED = frozenset(
     {"thread_id", "run_id", "graph_id", "assistant_id", "user_id", "conversation_id"}
     | {"checkpoint_ns", "checkpoint_map", "checkpoint_id"}
@@ -47,7 +45,6 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
     that is malformed or asks for something not supported, InvalidRequest (400) for a
     contradiction.
     """
-    refuse(body, *LATER)
     config, forked_from = parse_config(body)
     context = mapping(body, "context") or None
     if context and config.get("configurable"):
@@ -63,6 +60,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
         thread_id=thread_id,
         input=None if command else body.get("input"),
         command=command,
+        resumes=None if command or thread_id is None else _resumes(body),
         config=config,
         context=context,
         metadata=mapping(body, "metadata"),
@@ -78,6 +76,7 @@ def parse_run(body: Mapping[str, Any], thread_id: str | None, *, attended: bool)
         keep_thread=choice(body, "on_completion", ("delete", "keep"), "delete") == "keep",
         after_seconds=seconds(body, "after_seconds"),
         webhook=text(body, "webhook") or None,
+        strict_resume=flag(body, "strict_resume") or False,
         door="langgraph",
     )
 
@@ -97,13 +96,17 @@ def time_to_live(body: Mapping[str, Any]) -> Ttl | None:
 
 def supersteps(body: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
     """``[{"updates": [{"values" | "command", "as_node"}]}]`` as lists of updates."""
-    given = body.get("supersteps") or []
+    given = _listed(body.get("supersteps"))
     if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
         raise Unprocessable("'supersteps' must be a list of objects with 'updates'")
-    steps = [step.get("updates") or [] for step in given]
+    steps = [_listed(step.get("updates")) for step in given]
     if not all(isinstance(s, list) and all(isinstance(u, dict) for u in s) for s in steps):
         raise Unprocessable("'updates' must be a list of objects")
     return [[_superstep_update(update) for update in step] for step in steps]
+
+
+def _listed(value: Any) -> Any:
+    return [] if value is None else value
 
 
 def _superstep_update(update: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,17 +174,33 @@ def _checkpoint(body: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _command(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The parts of the command that say something; an answer of False or "" is an answer."""
+    """The parts of the command that say something; an answer of False or "" is an answer.
+
+    Its ``graph`` can say nothing: what a client calls has no parent, and is no other graph.
+    """
     command = mapping(body, "command")
-    refuse(command, "graph")
+    if command.get("graph") is not None:
+        raise Unprocessable("'command.graph' must be null: a command goes to the run's own graph")
     found: dict[str, Any] = {}
     if command.get("resume") is not None:
         found["resume"] = command["resume"]
     if update := _update(command.get("update")):
         found["update"] = update
-    if command.get("goto"):
-        found["goto"] = _goto(command["goto"])
+    if goto := _goto(command.get("goto")):
+        found["goto"] = goto
     return found or None
+
+
+def _resumes(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answers of a graph around a RemoteGraph that is resumed; None unless it is.
+
+    The client then repeats its input and passes the answers on under LangGraph's private names.
+    """
+    configurable = mapping(mapping(body, "config"), "configurable")
+    if configurable.get("__pregel_resuming") is not True:
+        return None
+    answers = configurable.get("__pregel_resume_map")
+    return answers if isinstance(answers, dict) else {}
 
 
 def _update(value: Any) -> Any:
@@ -194,7 +213,8 @@ def _update(value: Any) -> Any:
 
 
 def _goto(value: Any) -> Any:
-    for target in value if isinstance(value, list) else [value]:
+    targets = _listed(value)
+    for target in targets if isinstance(targets, list) else [targets]:
         send = isinstance(target, dict) and isinstance(target.get("node"), str)
         if not send and not isinstance(target, str):
             raise Unprocessable("'command.goto' takes node names and {node, input} objects")

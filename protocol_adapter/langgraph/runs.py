@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import RunNotFound
+from langgraph_durable.errors import RunNotFound, ThreadNotFound
 from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
+from langgraph_durable.serde import clean
 from protocol_adapter.langgraph.bulk import Bulk, cancel_action
 from protocol_adapter.langgraph.disconnect import Audience
-from protocol_adapter.langgraph.fields import Unprocessable, one_of, page
+from protocol_adapter.langgraph.fields import one_of, page
 from protocol_adapter.langgraph.http import (
     answer,
     json_body,
@@ -74,7 +76,7 @@ class Runs:
 
     async def stream(self, request: Request) -> Response:
         run = await self._submit(request, attended=True)
-        view = view_of(run, [], None)
+        view = view_of(run, [], None, _namespaces(request))
         return self._open_stream(request, run, view, BEGINNING, _cancels(run))
 
     async def wait(self, request: Request) -> Response:
@@ -89,11 +91,13 @@ class Runs:
     async def join_stream(self, request: Request) -> Response:
         asked = many(request, "stream_mode")
         modes = [*stream_modes(asked)] if asked else []
-        _refuse_query(request, "namespace", "checkpoint_id")
         cancels = switch(request, "cancel_on_disconnect") or False
         run = await self._run(request)
-        view = view_of(run, modes, switch(request, "stream_subgraphs"))
+        subgraphs = switch(request, "stream_subgraphs")
+        view = view_of(run, modes, subgraphs, _namespaces(request))
         after = cursor_of(request.headers.get("last-event-id"), run)
+        if (shown := _shown(request)) and (after is None or after == BEGINNING):
+            after = await self._engine.cursor_at(run.run_id, shown)
         return self._open_stream(request, run, view, after, cancels or _cancels(run))
 
     async def get(self, request: Request) -> Response:
@@ -113,7 +117,7 @@ class Runs:
         return answer([select(run_object(run), columns) for run in runs])
 
     async def delete(self, request: Request) -> Response:
-        await self._engine.delete_run(request.path_params["run_id"], _thread_id(request))
+        await self._engine.delete_run((await self._run(request)).run_id)
         return Response(status_code=204)
 
     async def cancel(self, request: Request) -> Response:
@@ -127,7 +131,9 @@ class Runs:
 
     async def _submit(self, request: Request, *, attended: bool) -> Run:
         body = await json_body(request)
-        return await self._engine.submit(parse_run(body, _thread_id(request), attended=attended))
+        asked = parse_run(body, _thread_id(request), attended=attended)
+        headers = self._engine.allowed_headers(request.headers)
+        return await self._engine.submit(replace(asked, headers=headers))
 
     async def _run(self, request: Request) -> Run:
         run = await self._engine.run(request.path_params["run_id"], _thread_id(request))
@@ -143,12 +149,12 @@ class Runs:
         The clients ask how a run stands after a clean close without ``end``, but only for a run
         of a thread: a stateless one must look cut off for them to come back.
         """
-        filters = {"stream_mode": sorted(view.modes)}
-        extra = {"stream_subgraphs": "true"} if view.subgraphs else {}
         thread_id = _public(request, run)
+        shown = _shown(request)
+        query = {**view.query, "checkpoint_id": shown} if shown else view.query
         return event_stream(
             self._frames(run, view, after, cancels),
-            headers=run_headers(thread_id, run.run_id, "stream", {**filters, **extra}),
+            headers=run_headers(thread_id, run.run_id, "stream", query),
             close_cleanly=thread_id is not None,
         )
 
@@ -161,7 +167,7 @@ class Runs:
             return
         projection = Projection(view, live_from(run) if after is None else after)
         with self._audience.follower(run.run_id, cancels=cancels):
-            reader = self._engine.follow(run.run_id, projection.start)
+            reader = self._engine.batches(run.run_id, projection.start)
             async with aclosing(reader) as batches:
                 async for events in batches:
                     if chunk := b"".join(map(projection.frames, events)):
@@ -180,7 +186,14 @@ class Runs:
             run = await self._engine.wait(run_id)
         if not run.status.terminal:
             raise StreamCut
-        yield result_text(run).encode()
+        yield (await self._undone(run) if run.hidden else result_text(run)).encode()
+
+    async def _undone(self, run: Run) -> str:
+        """What a run that was rolled back leaves: the values its thread had before it."""
+        try:
+            return (await self._engine.thread(run.thread_id)).values or "{}"
+        except ThreadNotFound:
+            return "{}"
 
     async def _settled(self, run_id: str) -> AsyncIterator[bytes]:
         run = await self._engine.wait(run_id)
@@ -202,7 +215,11 @@ def _cancels(run: Run) -> bool:
     return bool(run.request.get("on_disconnect") == "cancel")
 
 
-def _refuse_query(request: Request, *keys: str) -> None:
-    for key in keys:
-        if request.query_params.get(key):
-            raise Unprocessable(f"{key!r} is not supported by this server yet")
+def _namespaces(request: Request) -> list[str] | None:
+    """The graphs a follower wants to see, an empty name being a name here; None: no filter."""
+    return request.query_params.getlist("namespace") or None
+
+
+def _shown(request: Request) -> str:
+    """The checkpoint whose state a follower has: it goes on behind that, if it is the run's."""
+    return str(clean(request.query_params.get("checkpoint_id", "")))

@@ -21,18 +21,36 @@ from protocol_adapter.sse import frame
 class View:
     """What one follower wants to see: modes by their client names, subgraphs or not.
 
-    ``narrowed`` marks a filter named by the follower itself; without one a replay opens with the
+    ``namespaces`` stand in for ``subgraphs``: exactly these, ``""`` being the graph itself.
+    ``narrowed`` marks modes named by the follower itself; without them a replay opens with the
     ``metadata`` frame of the first attempt.
     """
 
     modes: frozenset[str]
     subgraphs: bool = False
+    namespaces: frozenset[str] | None = None
     narrowed: bool = False
 
     @property
     def folds_messages(self) -> bool:
         """Growing messages were asked for; raw tuples win when both were."""
         return "messages" in self.modes and "messages-tuple" not in self.modes
+
+    def shows(self, namespace: str) -> bool:
+        """Are parts of this graph wanted?"""
+        if self.namespaces is not None:
+            return namespace in self.namespaces
+        return self.subgraphs or not namespace
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The view as a query of ``Location``, so that it survives a reconnect."""
+        query: dict[str, Any] = {"stream_mode": sorted(self.modes)}
+        if self.subgraphs:
+            query["stream_subgraphs"] = "true"
+        if self.namespaces is not None:
+            query["namespace"] = sorted(self.namespaces)
+        return query
 
     @property
     def passed(self) -> frozenset[str]:
@@ -86,7 +104,7 @@ class Projection:
         return _ending(run_id, status, error, seq)
 
     def _part(self, event: Event) -> bytes:
-        if event.namespaced and not self._view.subgraphs:
+        if not self._view.shows(event.namespace):
             return b""
         if event.mode in self._passed:
             return frame(event.name, event.data, event_id=self._name(event.seq))
@@ -109,16 +127,20 @@ class ThreadProjection(Projection):
 
 def finished(run: Run, view: View) -> bytes:
     """What a late comer without a cursor gets from a finished run: last values, then the end."""
-    wanted = run.output is not None and (not view.narrowed or "values" in view.modes)
+    asked = view.shows("") and (not view.narrowed or "values" in view.modes)
+    wanted = asked and run.output is not None
     values = frame("values", run.output or "") if wanted else b""
     return values + _ending(run.run_id, run.status, run.error, run.next_seq - 1)
 
 
-def view_of(run: Run, modes: list[str], subgraphs: bool | None) -> View:
+def view_of(
+    run: Run, modes: list[str], subgraphs: bool | None, namespaces: list[str] | None = None
+) -> View:
     """The view of a follower: the filter it names, else what the run was asked for."""
     return View(
         modes=frozenset(modes or run.request["stream_modes"]),
         subgraphs=run.request["stream_subgraphs"] if subgraphs is None else subgraphs,
+        namespaces=None if namespaces is None else frozenset(namespaces),
         narrowed=bool(modes),
     )
 

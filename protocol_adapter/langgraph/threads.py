@@ -86,10 +86,8 @@ class Threads:
         ttl = time_to_live(body)
         if steps := supersteps(body):
             thread = await self._engine.create_thread_with(
-                thread_id, steps, metadata=metadata, if_exists=if_exists
+                thread_id, steps, metadata=metadata, if_exists=if_exists, ttl=ttl
             )
-            if ttl is not None:
-                thread = await self._engine.update_thread(thread.thread_id, {}, ttl=ttl)
         else:
             thread = await self._engine.create_thread(
                 thread_id, metadata=metadata, if_exists=if_exists, ttl=ttl
@@ -230,7 +228,7 @@ def _filters(body: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "metadata": mapping(body, "metadata") or None,
         "values": mapping(body, "values") or None,
-        "status": status and one_of("status", status, STATUSES),
+        "status": None if status is None else one_of("status", status, STATUSES),
     }
 
 

@@ -12,7 +12,7 @@ from langgraph_durable.serde import encode
 from protocol_adapter import sse
 
 from . import ids
-from .objects import head_of
+from .objects import head_of, traced
 from .refusal import unavailable
 from .stream import Fold, Frame
 
@@ -22,24 +22,39 @@ log = logging.getLogger(__name__)
 
 
 async def stream(
-    engine: DurableEngine, run: Run, *, after: int = -1, hidden: Collection[str] = ()
+    engine: DurableEngine,
+    run: Run,
+    *,
+    after: int = -1,
+    hidden: Collection[str] = (),
+    trace: str | None = None,
 ) -> AsyncIterator[bytes]:
     """Every frame whose ``sequence_number`` is above ``after``, as bytes, then ``[DONE]``.
 
-    Frames of ``hidden`` types are left out, their numbers stay unused. The stream just stops,
-    without ``[DONE]``, when the server goes down: the client comes back with its cursor.
+    Frames of ``hidden`` types are left out, their numbers stay unused. ``trace`` is named in every
+    Response, in MLflow's dialect also in a frame of its own, without a number. The stream just
+    stops, without ``[DONE]``, when the server goes down: the client comes back with its cursor.
     """
-    fold = Fold(head_of(run))
+    head = head_of(run)
+    fold = Fold(head)
     try:
         async for frames in _told(engine, run, fold):
             told = [f for f in frames if f["sequence_number"] > after and f["type"] not in hidden]
             if told:
-                yield b"".join(map(_wire, told))
+                yield b"".join(_wire(_traced(frame, trace)) for frame in told)
     except StoreUnavailable:
         log.warning("stream of %s cut: the database cannot be reached", run.run_id)
         return
     if fold.terminal is not None:
+        if trace is not None and head.dialect == "mlflow":
+            yield f"data: {encode({'trace_id': trace})}\n\n".encode()
         yield _DONE
+
+
+def _traced(frame: Frame, trace: str | None) -> Frame:
+    if trace is None or "response" not in frame:
+        return frame
+    return {**frame, "response": traced(frame["response"], trace)}
 
 
 async def terminal(engine: DurableEngine, run: Run) -> str:
@@ -58,7 +73,7 @@ async def terminal(engine: DurableEngine, run: Run) -> str:
 
 
 async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:
-    async for events in engine.follow(run.run_id):
+    async for events in engine.batches(run.run_id):
         ended = await engine.run(run.run_id) if events[-1].mode == "end" else None
         yield [frame for event in events for frame in fold.feed(event, ended)]
 

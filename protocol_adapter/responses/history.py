@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import ids
+from langgraph_durable.serde import decode
+
+from . import ids, inbound
 from . import messages as m
 from .messages import Message
 
@@ -18,6 +20,8 @@ class Held:
     ``calls`` are all tool calls ever made there, ``open_calls`` those of the last AI message
     that have no result: ``{call_id: {"name", "arguments"}}``. ``turn`` are the ids of the
     messages since a person last spoke. ``questions`` are the open interrupts, id -> value.
+    ``put`` are items that were put into the conversation by hand, ``taken`` ids of messages that
+    were taken out of it.
     """
 
     ids: frozenset[str] = frozenset()
@@ -26,16 +30,28 @@ class Held:
     open_calls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     turn: tuple[str, ...] = ()
     questions: Mapping[str, Any] = field(default_factory=dict)
+    put: Sequence[Mapping[str, Any]] = ()
+    taken: Sequence[str] = ()
     busy: bool = False
 
 
 NOTHING = Held()
 
 
-def held(channel: Any, questions: Mapping[str, Any], *, busy: bool) -> Held:
-    """What a thread holds whose ``messages`` channel, as JSON, is ``channel``."""
+def held(
+    channel: Any,
+    questions: Mapping[str, Any],
+    *,
+    busy: bool,
+    items: Mapping[str, str | None] | None = None,
+) -> Held:
+    """What a thread holds whose ``messages`` channel, as JSON, is ``channel``.
+
+    ``items`` were put in by hand: id -> JSON text, None for what was taken out.
+    """
+    by_hand = items or {}
     listed = channel if isinstance(channel, list) else []
-    messages = [message for message in listed if isinstance(message, dict)]
+    messages = [m.message_in(each) or m.nameplate(each) for each in listed]
     calls = [call for message in messages for call in message.get("tool_calls") or ()]
     answered = frozenset(message["tool_call_id"] for message in messages if m.is_tool(message))
     return Held(
@@ -49,6 +65,8 @@ def held(channel: Any, questions: Mapping[str, Any], *, busy: bool) -> Held:
         },
         turn=tuple(message["id"] for message in m.latest_turn(messages) if message.get("id")),
         questions=questions,
+        put=tuple(decode(text) for text in by_hand.values() if text is not None),
+        taken=tuple(name for name, text in by_hand.items() if text is None),
         busy=busy,
     )
 
@@ -91,6 +109,14 @@ def _known(item: Mapping[str, Any], thread: Held) -> bool:
         case "mcp_call":
             return name.removeprefix(ids.MCP_CALL) in thread.calls
     return name in thread.ids
+
+
+def by_hand(thread: Held) -> list[dict[str, Any]]:
+    """Messages that bring the thread in line with what was done to its conversation by hand."""
+    new = [item for item in thread.put if not _known(item, thread)]
+    gone = [name for name in thread.taken if name in thread.ids]
+    removals = [{"role": "remove", "content": "", "id": name} for name in gone]
+    return removals + inbound.messages_of(new)
 
 
 def repairs(thread: Held, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -17,17 +17,42 @@ Item = Mapping[str, Any]
 Messages = list[dict[str, Any]]
 
 
-def items_of(given: Any) -> list[dict[str, Any]]:
-    """``input`` as a list of items, each with its ``type``; a string is one user message."""
+def items_of(given: Any, param: str = "input") -> list[dict[str, Any]]:
+    """``input`` as a list of items, each with its ``type``; a string is one user message.
+
+    Raises Refusal, which names the place under ``param``.
+    """
     if isinstance(given, str):
         return [{"type": "message", "role": "user", "content": given}]
     for index, item in enumerate(given):
         if not isinstance(item, dict):
-            raise Refusal("An input item must be an object.", param=f"input[{index}]")
+            raise Refusal("An input item must be an object.", param=f"{param}[{index}]")
     typed = [{**item, "type": _kind(item)} for item in given]
     for index, item in enumerate(typed):
-        _check(item, f"input[{index}]")
+        _check(item, f"{param}[{index}]")
     return typed
+
+
+def named(items: Sequence[Item], run_id: str) -> list[dict[str, Any]]:
+    """The items as ``input_items`` lists them: each with an id, an output's text as a part."""
+    short = run_id.replace("-", "")
+    listed = []
+    for number, item in enumerate(items):
+        name = str(item.get("id") or f"{_LISTED.get(item['type'], 'item_')}{short}_{number}")
+        status = {"status": "completed"} if item["type"] in _LISTED else {}
+        listed.append({**status, **item, "id": name, **_parts(item)})
+    return listed
+
+
+_LISTED = {"message": "msg_", "function_call": "fc_", "function_call_output": "fco_"}
+
+
+def _parts(item: Item) -> dict[str, Any]:
+    if item["type"] != "message" or not isinstance(item["content"], str):
+        return {}
+    kind = "output_text" if item["role"] == "assistant" else "input_text"
+    extra: dict[str, Any] = {"annotations": []} if kind == "output_text" else {}
+    return {"content": [{"type": kind, "text": item["content"], **extra}]}
 
 
 def _kind(item: Item) -> str:

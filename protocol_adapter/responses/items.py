@@ -94,13 +94,20 @@ class Spoken(Item):
     speech: Speech
     begun: bool = False
     pieces: list[str] = field(default_factory=list)
+    annotations: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
+    @property
+    def part(self) -> dict[str, Any]:
+        """The part as it has grown."""
+        part = self.speech.part(self.text)
+        return {**part, "annotations": list(self.annotations)} if self.annotations else part
+
     def shape(self) -> dict[str, Any]:
-        parts = [self.speech.part(self.text)] if self.begun else []
+        parts = [self.part] if self.begun else []
         head = {"id": self.item_id, "type": self.speech.item_type, "status": self.status}
         if self.speech.item_type == "reasoning":
             return {**head, "summary": parts}

@@ -16,6 +16,17 @@ _AI = ("ai", "AIMessageChunk")
 _TOOL = ("tool", "ToolMessageChunk")
 _HUMAN = ("human", "HumanMessageChunk")
 
+_TYPE_OF = {"assistant": "ai", "tool": "tool", "user": "human"}
+_KINDS: Mapping[str, type] = {
+    "id": str,
+    "tool_call_id": str,
+    "tool_calls": list,
+    "tool_call_chunks": list,
+    "additional_kwargs": dict,
+    "response_metadata": dict,
+    "usage_metadata": dict,
+}
+
 _TOOL_NODES = frozenset({"tools"})
 """Nodes that run tools. What a model says inside one is the tool's affair, not the answer."""
 
@@ -77,21 +88,44 @@ def updated_messages(updates: Mapping[str, Any]) -> Iterator[tuple[str, Message]
         for written in update if isinstance(update, list) else [update]:
             fields = written.values() if _is_state(written) else [written]
             for field in fields:
-                found = [each for each in _listed(field) if _is_message(each)]
+                found = [message for each in _listed(field) if (message := message_in(each))]
                 yield from ((node, message) for message in latest_turn(found))
 
 
 def _is_state(value: Any) -> bool:
-    return isinstance(value, dict) and not _is_message(value)
+    return isinstance(value, dict) and message_in(value) is None
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _is_message(value: Any) -> bool:
-    known = (*_AI, *_TOOL, *_HUMAN)
-    return isinstance(value, dict) and value.get("type") in known and "content" in value
+def message_in(value: Any) -> Message | None:
+    """The message that ``value`` is: LangChain's, or one with a ``role`` as in OpenAI's requests.
+
+    A person's own object may look like one in part; that one is none.
+    """
+    if not isinstance(value, dict) or "content" not in value:
+        return None
+    message = value if "type" in value else {"type": _TYPE_OF.get(str(value.get("role"))), **value}
+    known = message["type"] in (*_AI, *_TOOL, *_HUMAN)
+    fits = all(isinstance(message.get(key) or kind(), kind) for key, kind in _KINDS.items())
+    calls = [*(message.get("tool_calls") or ()), *(message.get("tool_call_chunks") or ())]
+    if not (known and fits and all(map(_is_call, calls))):
+        return None
+    return None if is_tool(message) and not message.get("tool_call_id") else message
+
+
+def nameplate(value: Any) -> Message:
+    """Of a message that is none of these three kinds, or no message at all: its id."""
+    name = value.get("id") if isinstance(value, dict) else None
+    return {"id": name} if isinstance(name, str) else {}
+
+
+def _is_call(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        key in value and isinstance(value[key] or "", str) for key in ("id", "name")
+    )
 
 
 def speeches(message: Message) -> Iterator[tuple[Speech, str]]:
@@ -120,6 +154,25 @@ def _speech(block: Any) -> tuple[Speech, Any]:
 
 def _summary(block: Mapping[str, Any]) -> str:
     return "\n".join(part.get("text", "") for part in block.get("summary") or ())
+
+
+def references(message: Message) -> Iterator[dict[str, Any]]:
+    """What the texts of a message refer to, in OpenAI's words.
+
+    LangChain calls a reference to an address ``citation``; other kinds have no address to give.
+    """
+    for block in _listed(message.get("content")):
+        listed = block.get("annotations") if isinstance(block, dict) else None
+        for each in listed if isinstance(listed, list) else ():
+            kind = each.get("type") if isinstance(each, dict) else None
+            if kind in ("citation", "url_citation") and each.get("url"):
+                yield {
+                    "type": "url_citation",
+                    "url": each["url"],
+                    "title": each.get("title") or "",
+                    "start_index": each.get("start_index") or 0,
+                    "end_index": each.get("end_index") or 0,
+                }
 
 
 def plain_text(message: Message) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langgraph_durable.model import Run, RunStatus
+from langgraph_durable.model import TRACE_KEY, Run, RunStatus
+from langgraph_durable.serde import decode
 
 from . import ids
+from .interrupts import APPROVAL_REQUEST
 
 ECHOED: Mapping[str, Any] = {
     "instructions": None,
@@ -36,6 +38,8 @@ ECHOED: Mapping[str, Any] = {
 }
 """The request's keys that a response repeats, with the value of one that was not sent."""
 
+CUSTOM_OUTPUTS = "custom_outputs"
+
 _FUNCTION_TOOL = {"description": None, "parameters": None, "strict": None}
 
 
@@ -45,6 +49,8 @@ class Head:
 
     ``told`` are the ids of messages that earlier responses of this turn have shown, ``calls``
     the tool calls among them that still wait for a result: ``{call_id: {"name", "arguments"}}``.
+    ``interrupts`` says how questions are told. ``output_key`` is the state key that answers, of a
+    graph without messages.
     """
 
     response_id: str
@@ -53,6 +59,9 @@ class Head:
     background: bool
     dialect: str
     tool_items: str
+    granularity: str
+    interrupts: str
+    output_key: str | None
     conversation_id: str
     echo: Mapping[str, Any]
     client_tools: frozenset[str]
@@ -71,12 +80,46 @@ def head_of(run: Run) -> Head:
         background=data.get("background", True),
         dialect=data.get("dialect", "openai"),
         tool_items=data.get("tool_items", "mcp_call"),
+        granularity=data.get("granularity", "token"),
+        interrupts=data.get("interrupts", APPROVAL_REQUEST),
+        output_key=data.get("output_key"),
         conversation_id=data.get("conversation") or run.thread_id,
         echo={**echo, "tools": [_tool(tool) for tool in echo["tools"]]},
         client_tools=frozenset(tool["name"] for tool in echo["tools"] if _is_function(tool)),
         told=frozenset(data.get("told", ())),
         calls=data.get("calls", {}),
     )
+
+
+def input_of(run: Run) -> list[dict[str, Any]]:
+    """The items of the request; none for a run from another door."""
+    return list((run.request.get("door_data") or {}).get("input", ()))
+
+
+def is_stored(run: Run) -> bool:
+    """May a response be asked for later? Not one of ``store: false``."""
+    return bool((run.request.get("door_data") or {}).get("stored", True))
+
+
+def custom_outputs(head: Head, run: Run) -> dict[str, Any]:
+    """In MLflow's dialect, what the graph left in its state under ``custom_outputs``."""
+    if head.dialect != "mlflow":
+        return {}
+    values = decode(run.output) if run.output else None
+    found = values.get(CUSTOM_OUTPUTS) if isinstance(values, dict) else None
+    return {CUSTOM_OUTPUTS: found if isinstance(found, dict) else None}
+
+
+def trace_id(run: Run) -> str | None:
+    """The trace of a run, if it is traced."""
+    return run.metadata.get(TRACE_KEY)
+
+
+def traced(response: Mapping[str, Any], trace: str | None) -> Mapping[str, Any]:
+    """A Response that names its trace in its metadata."""
+    if trace is None:
+        return response
+    return {**response, "metadata": {**response["metadata"], "trace_id": trace}}
 
 
 def _is_function(tool: Mapping[str, Any]) -> bool:
@@ -96,7 +139,8 @@ def snapshot(
     conversation_id: str | None = None,
     **outcome: Any,
 ) -> dict[str, Any]:
-    """The Response at one moment; ``outcome`` sets error, incomplete_details, usage, completed_at.
+    """The Response at one moment; ``outcome`` sets error, incomplete_details, usage, completed_at
+    and custom_outputs.
 
     A second or later ``attempt`` is named in the metadata, as text like every value there.
     """
@@ -118,6 +162,7 @@ def snapshot(
         "usage": None,
         **head.echo,
         "metadata": metadata,
+        **({CUSTOM_OUTPUTS: None} if head.dialect == "mlflow" else {}),
         **outcome,
     }
 

@@ -6,7 +6,7 @@ once: clients keep their own list by these indexes and refuse a stream that brea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import ids
@@ -50,13 +50,25 @@ class Output:
         speech = spoken.speech
         self._emit(speech.delta, **_place(spoken), delta=delta, **speech.event_extra)
 
+    def annotate(self, spoken: Spoken, annotation: Mapping[str, Any]) -> None:
+        """Adds what a text refers to, once."""
+        if not spoken.open or annotation in spoken.annotations:
+            return
+        spoken.annotations.append(annotation)
+        self._emit(
+            "response.output_text.annotation.added",
+            **_place(spoken),
+            annotation_index=len(spoken.annotations) - 1,
+            annotation=annotation,
+        )
+
     def fall_silent(self, spoken: Spoken, status: str = COMPLETED) -> None:
         """Closes a text item; one already closed stays as it is."""
         if not spoken.open:
             return
         speech, place, text = spoken.speech, _place(spoken), spoken.text
         self._emit(speech.done, **place, **{speech.text_key: text}, **speech.event_extra)
-        self._emit(speech.part_done, **place, part=speech.part(text))
+        self._emit(speech.part_done, **place, part=spoken.part)
         self._close(spoken, status)
 
     # -- tool calls -------------------------------------------------------------------------

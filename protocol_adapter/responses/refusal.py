@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph_durable.errors import (
@@ -10,6 +10,7 @@ from langgraph_durable.errors import (
     CheckpointNotFound,
     DurableError,
     InvalidRequest,
+    KeyReused,
     RunNotCancellable,
     RunNotFound,
     StoreUnavailable,
@@ -62,6 +63,7 @@ _ANSWERS: dict[type[DurableError], tuple[int, str]] = {
     RunNotCancellable: (400, "response_not_cancellable"),
     ThreadBusy: (409, "conversation_locked"),
     ThreadExists: (409, "conversation_exists"),
+    KeyReused: (409, "idempotency_key_reused"),
     InvalidRequest: (400, "invalid_request"),
 }
 
@@ -74,7 +76,8 @@ def refusal_of(error: Exception) -> Refusal:
         return unavailable(error.message)
     if isinstance(error, DurableError) and type(error) in _ANSWERS:
         status, code = _ANSWERS[type(error)]
-        return Refusal(error.message, status=status, code=code)
+        headers = {"x-should-retry": "false"} if isinstance(error, KeyReused) else {}
+        return Refusal(error.message, status=status, code=code, headers=headers)
     return Refusal("The server had an error.", status=500, kind="server_error", code="server_error")
 
 
@@ -92,4 +95,14 @@ def unavailable(message: str) -> Refusal:
 def response_not_found(response_id: str) -> Refusal:
     return Refusal(
         f"Response with id '{response_id}' not found.", status=404, code="response_not_found"
+    )
+
+
+def model_not_found(model: str, served: Sequence[str], *, status: int = 400) -> Refusal:
+    """No graph of that name."""
+    return Refusal(
+        f"The model '{model}' does not exist; served are {', '.join(served)}.",
+        status=status,
+        param="model",
+        code="model_not_found",
     )

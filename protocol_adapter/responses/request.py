@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from langgraph_durable.model import RunRequest
+from langgraph_durable.serde import encode
 
 from . import history, inbound, interrupts
+from .config import GRANULARITIES, TOOL_ITEMS, Defaults
 from .conversation import Conversation
 from .history import Held
 from .objects import ECHOED
-from .refusal import Refusal
+from .refusal import Refusal, model_not_found
 from .stream import PROJECTION_VERSION
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
+TYPES: Mapping[str, tuple[type, ...]] = {
     "background": (bool,),
     "context": (dict,),
     "conversation": (str, dict),
@@ -37,6 +40,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "service_tier": (str,),
     "store": (bool,),
     "stream": (bool,),
+    "stream_granularity": (str,),
     "temperature": (int, float),
     "text": (dict,),
     "tool_choice": (str, dict),
@@ -55,7 +59,6 @@ _NAMES = {
     list: "a list",
     str: "a string",
 }
-_TOOL_ITEMS = ("mcp_call", "function_call")
 _ANSWERS = ("function_call_output", "mcp_approval_response")
 _INSTRUCTIONS = "instructions"
 """The id of the system message that carries ``instructions``: a turn replaces the last one's."""
@@ -82,10 +85,19 @@ class Asked:
         return "mlflow" if "custom_inputs" in self.body or "context" in self.body else "openai"
 
     @property
-    def tool_items(self) -> str:
+    def stored(self) -> bool:
+        """May the response be asked for later?"""
+        return bool(self.body.get("store", True))
+
+    @property
+    def digest(self) -> str:
+        """What tells this request from any other."""
+        return sha256(encode(self.body).encode()).hexdigest()
+
+    def tool_items(self, defaults: Defaults) -> str:
         """How tools that the graph runs itself are shown."""
         default = "function_call" if self.dialect == "mlflow" else "mcp_call"
-        return str(self.body.get("tool_items", default))
+        return str(self.body.get("tool_items", defaults.tool_items or default))
 
 
 def read(body: Any) -> Asked:
@@ -99,15 +111,16 @@ def read(body: Any) -> Asked:
         raise Refusal("'input' is required.", param="input", code="missing_required_parameter")
     if given.get("background") and given.get("store") is False:
         raise Refusal("A background response has to be stored.", param="store")
-    if given.get("tool_items", "mcp_call") not in _TOOL_ITEMS:
-        raise Refusal(f"'tool_items' must be one of {', '.join(_TOOL_ITEMS)}.", param="tool_items")
-    _check_metadata(given.get("metadata", {}))
+    for key, choices in (("tool_items", TOOL_ITEMS), ("stream_granularity", GRANULARITIES)):
+        if given.get(key, choices[0]) not in choices:
+            raise Refusal(f"'{key}' must be one of {', '.join(choices)}.", param=key)
+    check_metadata(given.get("metadata", {}))
     _check_tools(given.get("tools", ()))
     return Asked(body=given, items=inbound.items_of(given["input"]))
 
 
 def _check_type(key: str, value: Any) -> None:
-    wanted = _TYPES.get(key)
+    wanted = TYPES.get(key)
     misfit = isinstance(value, bool) and wanted is not None and bool not in wanted
     if wanted is None or (isinstance(value, wanted) and not misfit):
         return
@@ -115,7 +128,8 @@ def _check_type(key: str, value: Any) -> None:
     raise Refusal(f"'{key}' must be {names}.", param=key, code="invalid_type")
 
 
-def _check_metadata(metadata: Mapping[str, Any]) -> None:
+def check_metadata(metadata: Mapping[str, Any]) -> None:
+    """At most 16 pairs, their values strings. Raises Refusal."""
     if len(metadata) > 16:
         raise Refusal("'metadata' takes at most 16 pairs.", param="metadata")
     for key, value in metadata.items():
@@ -135,46 +149,66 @@ def graph_of(model: str | None, graph_ids: Sequence[str]) -> str:
     """The graph that ``model`` selects: a served name; any name where one graph is served."""
     if model in graph_ids or (model is not None and len(graph_ids) > 1):
         if model not in graph_ids:
-            raise Refusal(
-                f"The model '{model}' does not exist; served are {', '.join(graph_ids)}.",
-                param="model",
-                code="model_not_found",
-            )
+            raise model_not_found(str(model), graph_ids)
         return str(model)
     return graph_ids[0]
 
 
 def run_request(
-    asked: Asked, *, run_id: str, graph: str, conversation: Conversation, thread: Held
+    asked: Asked,
+    *,
+    run_id: str,
+    graph: str,
+    conversation: Conversation,
+    thread: Held,
+    defaults: Defaults,
+    idempotency_key: str | None = None,
 ) -> RunRequest:
     """What the engine is asked for: a new turn, or the answer to the thread's open question."""
     command = interrupts.command(asked.items, thread.questions)
     told = {"told": thread.turn, "calls": dict(thread.open_calls)} if command else {}
+    passing = conversation.new and not asked.stored
     return RunRequest(
         assistant=graph,
-        thread_id=conversation.id,
+        thread_id=None if passing else conversation.id,
         run_id=run_id,
-        input=None if command else {"messages": _messages(asked, thread)},
+        input=None if command else _input(asked, thread, defaults.inputs.get(graph)),
         command=command or None,
         config={"configurable": {"responses": _handed(asked.body)}},
         metadata=asked.body.get("metadata", {}),
         stream_modes=("messages-tuple", "updates", "custom"),
         stream_subgraphs=True,
         if_not_exists="create",
-        keep_thread=True,
+        keep_thread=not passing,
+        idempotency_key=idempotency_key,
+        request_hash=asked.digest if idempotency_key else None,
         door="responses",
         door_data={
             "projection_version": PROJECTION_VERSION,
             "dialect": asked.dialect,
-            "tool_items": asked.tool_items,
+            "tool_items": asked.tool_items(defaults),
+            "granularity": asked.body.get("stream_granularity", defaults.stream_granularity),
+            "interrupts": interrupts.kind_for(asked.body.get("tools", ()), defaults.interrupts),
+            "output_key": defaults.outputs.get(graph),
             "background": asked.background,
             "stream": asked.stream,
+            "stored": asked.stored,
             "model": asked.body.get("model", graph),
             "conversation": conversation.id,
             "echo": _echo(asked.body),
+            "input": inbound.named(asked.items, run_id),
             **told,
         },
     )
+
+
+def _input(asked: Asked, thread: Held, key: str | None) -> dict[str, Any]:
+    """The graph's input: messages, or what a person said last under the ``key`` it takes."""
+    messages = _messages(asked, thread)
+    if key is None:
+        return {"messages": messages}
+    said = [message["content"] for message in messages if message["role"] == "user"]
+    return {key: said[-1] if said else ""}
 
 
 def _messages(asked: Asked, thread: Held) -> list[dict[str, Any]]:
@@ -186,7 +220,7 @@ def _messages(asked: Asked, thread: Held) -> list[dict[str, Any]]:
             param="input",
             code="nothing_to_answer",
         )
-    before = history.repairs(thread, items)
+    before = history.by_hand(thread) + history.repairs(thread, items)
     if instructions := asked.body.get("instructions"):
         before.append({"role": "system", "content": instructions, "id": _INSTRUCTIONS})
     elif _INSTRUCTIONS in thread.ids:

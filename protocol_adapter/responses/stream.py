@@ -14,8 +14,7 @@ from typing import Any
 from langgraph_durable.model import Event, Run, RunStatus
 from langgraph_durable.serde import decode, encode
 
-from . import messages, objects
-from .interrupts import approval_request
+from . import ids, interrupts, messages, objects
 from .items import COMPLETED, IN_PROGRESS, INCOMPLETE, TEXT
 from .messages import Origin
 from .objects import Head
@@ -23,6 +22,9 @@ from .output import Output
 from .talk import Talk
 
 PROJECTION_VERSION = 1
+
+_LIMITS = {"GraphRecursionError": "recursion_limit"}
+"""Errors that only say a run was not allowed to go on, and the reason a client is told."""
 
 Frame = dict[str, Any]
 
@@ -44,6 +46,7 @@ class Fold:
             "created": self._created,
             "started": self._started,
             "messages": self._message,
+            "custom": self._written,
             "updates": self._update,
             "recovered": self._recovered,
         }
@@ -93,7 +96,16 @@ class Fold:
 
     def _message(self, event: Event) -> None:
         message, metadata = decode(event.data)
-        self._talk.hear(message, Origin.of(metadata.get("langgraph_checkpoint_ns") or ""))
+        if self._head.granularity == "item":
+            self._talk.overhear(message)
+        else:
+            self._talk.hear(message, Origin.of(metadata.get("langgraph_checkpoint_ns") or ""))
+
+    def _written(self, event: Event) -> None:
+        """A message that a node writes by itself is told as if a model had said it."""
+        message = messages.message_in(decode(event.data))
+        if message is not None and self._head.granularity == "token":
+            self._talk.hear(message, Origin.of(event.namespace))
 
     def _update(self, event: Event) -> None:
         updates = decode(event.data)
@@ -126,32 +138,51 @@ class Fold:
         if succeeded:
             self._conclude(data.get("interrupts") or (), run)
         kind, status, outcome = self._outcome(data)
+        custom = objects.custom_outputs(self._head, run)
         self.terminal = self._snapshot(
             status,
             self._output.final(),
             usage=objects.usage(self._talk.usage),
             completed_at=run.finished_at and int(run.finished_at.timestamp()),
+            **custom,
             **outcome,
         )
-        self._emit(f"response.{kind}", response=self.terminal)
+        self._emit(f"response.{kind}", response=self.terminal, **custom)
 
-    def _conclude(self, interrupts: Any, run: Run) -> None:
-        for interrupt in interrupts:
-            self._output.tell(approval_request(interrupt))
+    def _conclude(self, questions: Any, run: Run) -> None:
+        run_id = ids.run_id(self._head.response_id)
+        for question in questions:
+            for item in interrupts.told(question, run_id=run_id, kind=self._head.interrupts):
+                self._output.tell(item)
         values = decode(run.output) if run.output else None
-        talks = not isinstance(values, dict) or "messages" in values
-        if values and not talks and not self._output.final():
+        if isinstance(values, dict) and self._head.dialect == "mlflow":
+            values.pop(objects.CUSTOM_OUTPUTS, None)
+        if values and not self._output.final() and (text := self._answer(values)):
             spoken = self._output.speak(f"msg_{self._head.response_id}", TEXT)
-            self._output.say(spoken, encode(values))
+            self._output.say(spoken, text)
             self._output.fall_silent(spoken)
+
+    def _answer(self, values: Any) -> str | None:
+        """What a graph without messages answers: its values, or the one it is known to answer."""
+        key = self._head.output_key
+        if isinstance(values, dict) and key is not None:
+            answer = values.get(key)
+            return answer if isinstance(answer, str) else encode(answer)
+        talks = isinstance(values, dict) and "messages" in values
+        if talks:
+            return None
+        return values if isinstance(values, str) else encode(values)
 
     def _outcome(self, data: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
         """The terminal event, the status it shows and what else the Response says."""
         if data["status"] == RunStatus.INTERRUPTED:
             return "incomplete", "cancelled", {}
+        reason = self._talk.cut_short
         if data["status"] != RunStatus.SUCCESS:
-            return "failed", "failed", {"error": _error(data)}
-        if reason := self._talk.cut_short:
+            reason = _LIMITS.get(str((data.get("error") or {}).get("error")))
+            if reason is None:
+                return "failed", "failed", {"error": _error(data)}
+        if reason:
             return "incomplete", "incomplete", {"incomplete_details": {"reason": reason}}
         return "completed", "completed", {}
 
@@ -159,7 +190,7 @@ class Fold:
 def _message_ids(values: Any) -> set[str]:
     found = values.get("messages") if isinstance(values, dict) else None
     listed = found if isinstance(found, list) else []
-    return {message["id"] for message in listed if isinstance(message, dict) and "id" in message}
+    return {name for each in listed if (name := messages.nameplate(each).get("id"))}
 
 
 def _error(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Talk:
         self._waiting: dict[str, list[Message]] = {}
         self._usage: dict[str, Mapping[str, Any]] = {}
         self._attempt = 1
+        self._nameless = 1
 
     @property
     def usage(self) -> list[Mapping[str, Any]]:
@@ -38,9 +39,14 @@ class Talk:
         """Why the last message stopped before its end, in OpenAI's words."""
         return self._teller.cut_short
 
+    def overhear(self, message: Message) -> None:
+        """One part of mode ``messages`` that is not told before its node has finished."""
+        if m.is_ai(message):
+            self._count(self._name(message), message)
+
     def hear(self, message: Message, origin: Origin) -> None:
         """One part of mode ``messages``: a chunk or a whole message."""
-        name = message.get("id") or f"msg_{message.get('tool_call_id') or self._head.response_id}"
+        name = self._name(message)
         if name in self._head.told or not (m.is_ai(message) or m.is_tool(message)):
             return
         self._count(name, message)
@@ -58,8 +64,9 @@ class Talk:
         """A node has finished: its messages are whole, and no crash takes them back."""
         for node, message in told:
             self.hear(message, Origin((*origin.nodes, node), origin.task_id))
-            if voice := self._teller.voices.get(message.get("id") or ""):
+            if voice := self._teller.voices.get(self._name(message)):
                 voice.confirmed = True
+                self._nameless += not message.get("id")
         for voice in self._teller.of_task(origin.task_id):
             voice.confirmed = True
             self.hear({"type": "ai", "id": voice.name}, Origin((), voice.task_id))
@@ -93,6 +100,14 @@ class Talk:
         self._silence(status)
         for voice in self._teller.voices.values():
             self._abandon(voice, ())
+
+    def _name(self, message: Message) -> str:
+        if name := message.get("id"):
+            return str(name)
+        if call_id := message.get("tool_call_id"):
+            return f"msg_{call_id}"
+        number = "" if self._nameless == 1 else f"-{self._nameless}"
+        return f"msg_{self._head.response_id}{number}"
 
     def _count(self, name: str, message: Message) -> None:
         counts = message.get("usage_metadata")

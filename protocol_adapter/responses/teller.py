@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import messages as m
-from .items import COMPLETED, Call, Item, Speech, Spoken, call_output
+from .items import COMPLETED, TEXT, Call, Item, Speech, Spoken, call_output
 from .messages import Message
 from .objects import Head
 from .output import Output
@@ -83,6 +83,7 @@ class Teller:
     def _chunk(self, voice: Voice, chunk: Message) -> None:
         for speech, text in m.speeches(chunk):
             self._say(voice, speech, text)
+        self._annotate(voice, chunk)
         for piece in chunk.get("tool_call_chunks") or ():
             self._piece(voice, piece)
         if chunk.get("chunk_position") == "last":
@@ -97,6 +98,7 @@ class Teller:
             said = "".join(voice.said.get(speech, ()))
             if text != said and text.startswith(said):
                 self._say(voice, speech, text[len(said) :])
+        self._annotate(voice, message)
         for call in message.get("tool_calls") or ():
             call_id = call["id"] or voice.name
             if call_id not in voice.calls:
@@ -112,6 +114,11 @@ class Teller:
         self.speaker = voice
         voice.said.setdefault(speech, []).append(text)
         self._output.say(voice.spoken, text)
+
+    def _annotate(self, voice: Voice, message: Message) -> None:
+        if voice.spoken is not None and voice.spoken.speech is TEXT:
+            for annotation in m.references(message):
+                self._output.annotate(voice.spoken, annotation)
 
     def _piece(self, voice: Voice, piece: Mapping[str, Any]) -> None:
         key = piece.get("index")

@@ -19,12 +19,30 @@ NO_BODIES = {
     "not UTF-8": b'{"input": "\xff"}',
     "half a character": rb'{"input": "\ud800"}',
     "NaN": b'{"input": NaN}',
+    "larger than any number": b'{"input": 1e999}',
+    "with a byte order mark": b"\xef\xbb\xbf{}",
+    "UTF-16": "{}".encode("utf-16"),
+    "two of them": b"{}{}",
+    "a form": b"input=%7B%7D",
     "endless nesting": b"[" * 100_000,
     "a list": b"[]",
     "a text": b'"text"',
     "nothing": b"null",
 }
 """None of these is a JSON object."""
+
+ODD = {
+    "duplicate keys": b'{"metadata": 5, "metadata": {"a": 1}}',
+    "a number of 300 digits": b'{"metadata": {"n": %s}}' % (b"7" * 300),
+    "a tiny number": b'{"metadata": {"n": 1e-999}}',
+    "minus nothing": b'{"metadata": {"n": -0, "m": -0.0}}',
+    "NUL everywhere": rb'{"metadata": {"\u0000": "\u0000"}, "\u0000": "\u0000"}',
+    "a key of 10,000 letters": b'{"metadata": {"%s": 1}}' % (b"k" * 10_000),
+    "deep, but not too deep": b'{"metadata": {"a": %s%s}}' % (b"[" * 150, b"]" * 150),
+    "a pair of surrogates": rb'{"metadata": {"a": "\ud83d\ude00"}}',
+    "keys of our own": b'{"metadata": {"__proto__": {}, "$ref": "#", "graph_id": [1]}}',
+}
+"""JSON objects that few people write."""
 
 DEEP = b'{"input": %s%s}' % (b"[" * 300, b"]" * 300)
 """JSON that could be read, and never be written again."""

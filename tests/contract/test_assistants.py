@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx
 import pytest
 from langgraph.pregel.remote import RemoteGraph
-from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import ConflictError, NotFoundError, UnprocessableEntityError
 
 from tests.conftest import MakeServer
-
-
-@pytest.fixture
-async def client(server: Any) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as client:
-        yield client
-
-
-@pytest.fixture
-def sync_client(server: Any) -> Iterator[SyncLangGraphClient]:
-    with get_sync_client(url=server.url) as client:
-        yield client
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
-from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import BadRequestError, NotFoundError, UnprocessableEntityError
 
@@ -19,18 +18,6 @@ from tests.graphs import eventually
 from tests.logs import query
 
 NEVER = "0 0 1 1 *"
-
-
-@pytest.fixture
-async def client(server: Any) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as client:
-        yield client
-
-
-@pytest.fixture
-def sync_client(server: Any) -> Iterator[SyncLangGraphClient]:
-    with get_sync_client(url=server.url) as client:
-        yield client
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ async def client(server: Server) -> AsyncIterator[httpx.AsyncClient]:
 def langgraph_requests(thread: str, run: str) -> list[tuple[str, str, Any]]:
     return [
         ("GET", "/ok?check_db=1", None),
+        ("GET", "/metrics?format=json", None),
         ("POST", "/threads", {}),
         ("POST", "/threads/search", {}),
         ("GET", f"/threads/{thread}", None),
@@ -106,6 +107,7 @@ async def test_every_request_is_told_to_come_again_and_later_served(
     }
     assert [answer.json() for answer in at_other] == [{"error": error}] * len(at_other)
     assert (await client.get("/ok")).status_code == 200
+    assert "langgraph_durable_database_up 0\n" in (await client.get("/metrics")).text
 
     proxy.come_back()
     # At once, however long it was away: pauses between attempts that double would take seconds.

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-from langgraph.pregel.remote import RemoteGraph
-from langgraph.types import Command
-from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import ConflictError
 from langgraph_sdk.schema import StreamPart
 
 STEPS = ["1", "2", "3", "4", "5"]
 SLOW = {"delay": 0.3}
-
-
-@pytest.fixture
-async def client(server: Any) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as client:
-        yield client
-
-
-@pytest.fixture
-async def thread_id(client: LangGraphClient) -> str:
-    return str((await client.threads.create())["thread_id"])
 
 
 async def begun(client: LangGraphClient, thread_id: str, graph: str = "slow") -> str:
@@ -204,23 +190,6 @@ def test_the_sync_client_raises_what_a_run_raised(server: Any) -> None:
             client.runs.wait(thread["thread_id"], "boom", input={"x": 1})
         events = [part.event for part in client.runs.stream(None, "boom", input={"x": 1})]
     assert events[-2:] == ["error", "end"]
-
-
-def test_remote_graph_asks_answers_reads_and_edits(server: Any) -> None:
-    with get_sync_client(url=server.url) as client:
-        thread = client.threads.create()
-        remote = RemoteGraph("hitl", sync_client=client)
-        config: Any = {"configurable": {"thread_id": thread["thread_id"]}}
-        assert remote.get_state(config).values == {}
-        assert "__interrupt__" in remote.invoke({"q": "ok?"}, config)
-        [question] = remote.get_state(config).interrupts
-        assert question.value == {"question": "ok?"}
-        assert remote.invoke(Command(resume="yes"), config) == {"q": "ok?", "a": "yes"}
-        newest = next(iter(remote.get_state_history(config)))
-        assert newest.next == ()
-        remote.update_state(config, {"a": "no"}, as_node="ask")
-        assert remote.get_state(config).values == {"q": "ok?", "a": "no"}
-        assert {node["id"] for node in remote.get_graph().to_json()["nodes"]} >= {"ask"}
 
 
 async def test_a_wait_has_its_head_before_its_result(server: Any, thread_id: str) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -20,27 +19,10 @@ from typing_extensions import TypedDict
 
 from langgraph_durable.model import Run, RunRequest, RunStatus
 from protocol_adapter.app import create_app
-from tests.conftest import APPS, MakeEngine
+from tests.conftest import MakeEngine
 from tests.contract.frames import read_frames
 from tests.logs import query
 from tests.servers import Server
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as client:
-        yield client
-
-
-@pytest.fixture
-async def http(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
-        yield client
-
-
-@pytest.fixture
-async def thread_id(client: LangGraphClient) -> str:
-    return str((await client.threads.create())["thread_id"])
 
 
 async def collect(parts: Any) -> list[Any]:
@@ -185,17 +167,6 @@ COMMANDS: dict[str, Callable[[str], dict[str, Any]]] = {
 """Commands by name, made from the id of the open question."""
 
 
-@pytest.fixture(scope="module")
-def approval() -> Any:
-    """The served graph, for LangGraph itself to run."""
-    sys.path.insert(0, str(APPS / "basic"))
-    try:
-        import graphs  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(str(APPS / "basic"))
-    return graphs.approval
-
-
 def as_langgraph_takes_it(command: dict[str, Any]) -> Command[Any]:
     goto = command.get("goto", ())
     if isinstance(goto, dict):
@@ -208,9 +179,9 @@ def as_langgraph_takes_it(command: dict[str, Any]) -> Command[Any]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_command_does_what_langgraph_does_with_it(
-    client: LangGraphClient, thread_id: str, approval: Any, name: str
+    client: LangGraphClient, thread_id: str, served: Any, name: str
 ) -> None:
-    local = approval.copy(update={"checkpointer": InMemorySaver()})
+    local = served.approval.copy(update={"checkpointer": InMemorySaver()})
     config: Any = {"configurable": {"thread_id": thread_id}}
     first: Any = local.invoke({"request": "pay"}, config)
     served: Any = await client.runs.wait(thread_id, "approval", input={"request": "pay"})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -22,16 +21,9 @@ from langgraph_durable.model import RunRequest
 from tests.conftest import MakeEngine
 from tests.contract.frames import read_frames
 from tests.logs import read_log
-from tests.servers import Server
 
 NUMBER = "12345678-1234-5678-1234-567812345678"
 NOON = "2026-02-03T12:00:00.010000+00:00"
-
-
-@pytest.fixture
-async def http(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
-        yield client
 
 
 ON_THE_WIRE: dict[str, Any] = {

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import NotFoundError, UnprocessableEntityError
-
-from tests.servers import Server
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as made:
-        yield made
-
 
 SLOW: dict[str, Any] = {"delay": 30}
 
@@ -41,6 +30,7 @@ async def test_a_batch_makes_all_runs_or_none(client: LangGraphClient) -> None:
 
 
 async def test_cancel_many_by_id_and_what_it_refuses(client: LangGraphClient) -> None:
+    """langchain-ai/open-swe#1843: a thread with a status is refused, and never all of the runs."""
     thread = await client.threads.create()
     run_id = await running(client, thread["thread_id"])
     await client.runs.cancel_many(thread_id=thread["thread_id"], run_ids=[run_id])
@@ -51,6 +41,8 @@ async def test_cancel_many_by_id_and_what_it_refuses(client: LangGraphClient) ->
         await client.runs.cancel_many(thread_id=thread["thread_id"], run_ids=[run_id])
     with pytest.raises(UnprocessableEntityError):
         await client.runs.cancel_many()
+    with pytest.raises(UnprocessableEntityError, match="either status"):
+        await client.runs.cancel_many(thread_id=thread["thread_id"], status="running")
     with pytest.raises(UnprocessableEntityError):
         await client.runs.cancel_many(thread_id=thread["thread_id"], run_ids=[run_id], status="all")
 

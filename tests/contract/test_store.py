@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
-from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import BadRequestError
 
@@ -27,12 +26,6 @@ def server(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> An
     running = Server(config, database_url=databases.create(), log=log)
     yield running.start()
     running.close()
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as client:
-        yield client
 
 
 @pytest.fixture

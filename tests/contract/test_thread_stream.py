@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import NotFoundError
-
-from tests.servers import Server
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as made:
-        yield made
 
 
 async def until_done(client: LangGraphClient, thread_id: str, runs: int, **more: Any) -> list[Any]:

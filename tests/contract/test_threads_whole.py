@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import (
     BadRequestError,
@@ -14,14 +12,6 @@ from langgraph_sdk.errors import (
     NotFoundError,
     UnprocessableEntityError,
 )
-
-from tests.servers import Server
-
-
-@pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as made:
-        yield made
 
 
 async def new_thread(client: LangGraphClient, **more: Any) -> str:

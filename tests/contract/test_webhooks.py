@@ -32,12 +32,6 @@ KEYS = (
 
 
 @pytest.fixture
-async def client(server: Server) -> AsyncIterator[LangGraphClient]:
-    async with get_client(url=server.url) as made:
-        yield made
-
-
-@pytest.fixture
 async def clients() -> AsyncIterator[Callable[[str], LangGraphClient]]:
     async with AsyncExitStack() as stack:
 
@@ -334,12 +328,13 @@ async def test_a_temporary_thread_stays_until_its_end_is_told(
             url, options="-c search_path=langgraph_durable"
         ) as conn:
             expired = statements("threads")["expired"]
-            assert thread_id not in {row[0] async for row in await conn.execute(expired)}
+            given = {"temporary": True, "limit": 50}
+            assert thread_id not in {row[0] async for row in await conn.execute(expired, given)}
             await conn.rollback()
             due(url, run["run_id"])
             await told(hook, 2)
             outcome(url, run["run_id"], "it is delivered", next_at=None)
-            assert thread_id in {row[0] async for row in await conn.execute(expired)}
+            assert thread_id in {row[0] async for row in await conn.execute(expired, given)}
 
 
 async def test_an_end_is_told_after_a_kill_between_the_end_and_the_telling(

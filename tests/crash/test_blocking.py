@@ -46,6 +46,22 @@ async def test_the_api_replays_joins_and_other_runs_go_on_while_a_node_blocks(
     assert rows == [{"attempt": 1, "status": "success"}]
 
 
+@pytest.mark.parametrize("how", ["wait", "sleep", "burn"])
+async def test_a_node_that_outlasts_its_lease_six_times_is_executed_once(
+    crash_server: CrashServer, gates: Gates, sdk: Sdk, database_url: str, how: str
+) -> None:
+    """langchain-ai/langgraph#7417, #7213: long nodes were executed again while they worked."""
+    short = {"lease_seconds": 0.5, "heartbeat_seconds": 0.05, "liveness_grace_seconds": 0.2}
+    server, _ = [crash_server(**short).start() for _ in range(2)]
+    client = sdk(server.url)
+    asked: Any = {"input": {"note": how, "items": []}, "if_not_exists": "create"}
+    done: Any = await client.runs.wait("long", "blocker", **asked)
+    assert done["items"] == ["blocked"]
+    assert gates.executions() == ["block"]
+    rows = query(database_url, "SELECT attempt, crashes, status FROM runs")
+    assert rows == [{"attempt": 1, "crashes": 0, "status": "success"}]
+
+
 async def test_a_node_that_exits_fails_only_its_run(make_engine: Any) -> None:
     from langgraph.graph import END, START, StateGraph
 

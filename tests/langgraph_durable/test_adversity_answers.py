@@ -136,7 +136,7 @@ async def test_the_last_word_survives_an_outage_without_a_strike(
     failed = await run(engine, command={"resume": "bad"})
     assert failed.error == {"error": "ValueError", "message": "bad"}
     assert (failed.attempt, failed.crashes) == (2, 0)
-    log = [e async for batch in engine.follow(failed.run_id) for e in batch]
+    log = [e async for batch in engine.batches(failed.run_id) for e in batch]
     assert decode(log[-1].data)["error"] == failed.error
 
 

@@ -100,14 +100,14 @@ async def test_to_follow_a_run_that_is_deleted_meanwhile_ends(
     monkeypatch.setattr(followers, "POLL_SECONDS", 0.05)
     engine = await make_engine(GRAPH, works=False)
     submitted = await submit(engine, input={"said": []})
-    following = engine.follow(submitted.run_id)
+    following = engine.batches(submitted.run_id)
     assert [e.name for e in await anext(following)] == ["created"]
     await engine.cancel(submitted.run_id)
     await engine.delete_run(submitted.run_id)
     async with asyncio.timeout(10):
         assert [batch async for batch in following] == []
-        assert [b async for b in engine.follow(str(uuid.uuid4()))] == []
-        assert [b async for b in engine.follow(submitted.run_id, Cursor(7))] == []
+        assert [b async for b in engine.batches(str(uuid.uuid4()))] == []
+        assert [b async for b in engine.batches(submitted.run_id, Cursor(7))] == []
         with pytest.raises(RunNotFound):
             await engine.wait(submitted.run_id)
 

@@ -47,8 +47,9 @@ async def sweep(engine: DurableEngine, database_url: str) -> None:
         "UPDATE threads SET expires_at = now() WHERE expires_at IS NOT NULL RETURNING thread_id",
     )
     machinery = engine._machinery
-    while await machinery._swept(machinery._sweep_threads):
-        pass
+    for sweep in (machinery.sweeper.temporary, machinery.sweeper.unused):
+        while await machinery._swept(sweep):
+            pass
 
 
 async def test_expired_threads_are_deleted_or_pruned(
@@ -92,3 +93,33 @@ async def test_a_stateless_run_leaves_nothing(make_engine: MakeEngine, database_
     await sweep(engine, database_url)
     for table in ("threads", "runs", "events", "checkpoints", "checkpoint_blobs"):
         assert query(database_url, f"SELECT count(*) AS n FROM {table}") == [{"n": 0}]
+
+
+async def test_a_thread_that_expires_leaves_nothing_in_any_table(
+    make_engine: MakeEngine, database_url: str
+) -> None:
+    """langchain-ai/langgraphjs#1138, langgraph#6686: gigabytes of what nobody could reach."""
+    engine: DurableEngine = await make_engine(graph)
+    thread_id = await used(engine, Ttl(minutes=1))
+    run_id = (await engine.runs(thread_id))[0].run_id
+    for planted, key in (
+        ("thread_aliases (alias, thread_id) VALUES ('t::attempt-2', %s)", thread_id),
+        ("conversation_items (item_id, thread_id) VALUES ('item', %s)", thread_id),
+        ("responses (response_id, run_id) VALUES ('resp', %s)", run_id),
+        ("webhook_deliveries (run_id, url, next_at) VALUES (%s, 'http://x', NULL)", run_id),
+    ):
+        query(database_url, f"INSERT INTO {planted}", (key,))
+    tables = query(
+        database_url,
+        "SELECT DISTINCT table_name AS name FROM information_schema.columns"
+        " WHERE table_schema = 'langgraph_durable' AND column_name IN ('thread_id', 'run_id')",
+    )
+    held = {table["name"] for table in tables if count(database_url, table["name"])}
+    assert held >= {"threads", "runs", "events", "responses", "thread_aliases", "checkpoints"}
+    await sweep(engine, database_url)
+    assert [table["name"] for table in tables if count(database_url, table["name"])] == []
+    assert await engine.search_threads() == ([], 0)
+
+
+def count(database_url: str, table: str) -> int:
+    return int(query(database_url, f"SELECT count(*) AS n FROM {table}")[0]["n"])

@@ -314,7 +314,7 @@ def test_keys_that_do_nothing_here_are_told_once_each(folder: Path) -> None:
         "webhooks.a",
         "wobble",
     ]
-    assert config.mount_prefix == "/x"
+    assert config.http.mount_prefix == "/x"
 
 
 def test_the_environment_of_a_project_is_not_shown(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -13,6 +14,7 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Run, RunRequest
 from langgraph_durable.serde import decode
 from tests.conftest import MakeEngine
+from tests.graphs import Gate
 
 
 def joined(held: list[str], new: list[str]) -> list[str]:
@@ -74,6 +76,20 @@ async def said(engine: DurableEngine) -> list[str]:
     return list(decode((await engine.thread("t")).values or "{}").get("said", []))
 
 
+async def test_an_answer_at_an_earlier_checkpoint_is_for_the_question_asked_there(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(chain(first=ask("first"), second=ask("second")))
+    await run(engine, input={"said": ["go"]})
+    stands = await engine.state("t")
+    assert stands is not None
+    asked = stands.config["configurable"]["checkpoint_id"]
+    await run(engine, input={"said": ["again"]})
+    await run(engine, command={"resume": "b"}, checkpoint={"checkpoint_id": asked})
+    assert await said(engine) == ["go", "first=b"]
+    assert await open_questions(engine) == ["second"]
+
+
 async def test_a_double_click_does_not_answer_the_next_question(make_engine: MakeEngine) -> None:
     engine = await make_engine(chain(one=ask("delete?"), two=ask("send?")))
     await run(engine, input={"said": []})
@@ -86,6 +102,33 @@ async def test_a_double_click_does_not_answer_the_next_question(make_engine: Mak
     assert await said(engine) == ["delete?=yes"]
     assert await open_questions(engine) == ["send?"]
     assert decode(second.output or "")["__interrupt__"][0]["value"] == "send?"
+
+
+async def test_an_answer_to_a_question_whose_run_has_not_ended_yet_is_heard(
+    make_engine: MakeEngine,
+) -> None:
+    """Whoever reads the stream may answer before the run that asks has its end."""
+    gate = Gate()
+
+    async def slow(state: State) -> State:
+        await gate.wait()
+        return {"said": ["slow"]}
+
+    engine = await make_engine(beside(ask=ask("q?"), slow=slow))
+    asking = await engine.submit(
+        RunRequest(assistant="agent", thread_id="t", if_not_exists="create", input={"said": []})
+    )
+    async with aclosing(engine.batches(asking.run_id)) as log:
+        async for events in log:
+            if any("__interrupt__" in event.data for event in events):
+                break
+    assert await open_questions(engine) == []
+    answer = await engine.submit(
+        RunRequest(assistant="agent", thread_id="t", command={"resume": "yes"})
+    )
+    gate.open()
+    assert (await engine.wait(answer.run_id)).status == "success"
+    assert sorted(await said(engine)) == ["q?=yes", "slow"]
 
 
 async def test_a_plain_answer_to_several_questions_ends_without_calling_the_graph(
@@ -166,5 +209,5 @@ HITL = {
 def test_decisions_must_fit_the_actions_they_decide(answer: Any, problem: str | None) -> None:
     found = decision_problem(HITL, answer)
     assert (found is None) if problem is None else (problem in (found or ""))
-    bound = bind(answer, {"task": [{"id": "0" * 32, "value": HITL}]})
+    bound = bind(answer, [{"id": "0" * 32, "value": HITL}])
     assert ("refused" in bound) is (problem is not None)

@@ -64,6 +64,27 @@ def test_a_recovery_is_decided_by_what_is_durable(wish: Wish, head: Head, expect
     assert plan(wish, BASE, head, first=False) == expected
 
 
+@pytest.mark.parametrize(
+    ("wish", "head"),
+    [
+        (ANSWER, before(gone=["ask"])),
+        (Wish(run_id=RUN, answers={}), before(gone=["ask"])),
+        (Wish(run_id=RUN, continues=True), before(gone=["ask"])),
+        (INPUT, mine(gone=["ask"])),
+    ],
+)
+def test_a_run_that_cannot_go_on_where_its_thread_stands_fails(wish: Wish, head: Head) -> None:
+    failed = plan(wish, BASE, head, first=True)
+    assert failed.act is Act.FAILED
+    assert stored_error(failed.error or "")["error"] == "GraphChanged"
+    assert "no longer has: ask." in stored_error(failed.error or "")["message"]
+
+
+def test_a_new_turn_and_an_edit_do_not_mind_that_a_node_is_gone() -> None:
+    assert plan(INPUT, BASE, before(gone=["ask"]), first=True).act is Act.INPUT
+    assert plan(JUMP, BASE, before(gone=["ask"]), first=True).act is Act.COMMAND
+
+
 def test_an_answer_whose_edit_is_durable_does_not_edit_again() -> None:
     wish = Wish(run_id=RUN, answers={"q1": "yes"}, edits=True)
     asked = before(tasks=[WAITING], questions={"q1"}, null_writes=1)

@@ -92,7 +92,7 @@ class Told:
         self._run = run
         self._cuts = cuts
 
-    async def follow(self, run_id: str) -> AsyncIterator[list[Event]]:
+    async def batches(self, run_id: str) -> AsyncIterator[list[Event]]:
         for begin, end in zip([0, *self._cuts], [*self._cuts, len(self._log)], strict=True):
             if begin < end:
                 yield self._log[begin:end]

@@ -10,9 +10,20 @@ from starlette.types import ASGIApp, Message
 
 
 class Conversation:
-    """One request whose answer is read chunk by chunk. A cut is an answer without an end."""
+    """One request whose answer is read chunk by chunk. A cut is an answer without an end.
 
-    def __init__(self, app: ASGIApp, method: str, path: str, body: bytes = b"", **headers: str):
+    ``room`` is how many messages fit before the app has to wait for a reader; 0 is any number.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        room: int = 0,
+        **headers: str,
+    ):
         target, _, query = path.partition("?")
         self._app = app
         self._scope = {
@@ -30,7 +41,7 @@ class Conversation:
             "client": ("test", 1),
         }
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
-        self._from_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._from_app: asyncio.Queue[Message] = asyncio.Queue(room)
         self._to_app.put_nowait({"type": "http.request", "body": body, "more_body": False})
         self.ended = False
 

@@ -18,16 +18,22 @@ class ScriptedEngine:
 
     def __init__(self, scripted: Run | None = None, *, mount_prefix: str = "") -> None:
         self.mount_prefix = mount_prefix
+        self.disabled: frozenset[str] = frozenset()
+        self.graph_ids = ["echo"]
         self.settings = Settings()
         self.draining = False
         self.starts = 0
         self.alive = True
         self.the_run = scripted or run(status=RunStatus.RUNNING, next_seq=1)
         self.events: list[Event] = []
+        self.checkpoints: dict[str, int] = {}
         self.cancelled = asyncio.Event()
         self.followed = asyncio.Event()
         self.left = asyncio.Event()
         self._written = asyncio.Condition()
+
+    def door_section(self, name: str) -> None:
+        return None
 
     async def start(self) -> None:
         self.starts += 1
@@ -54,6 +60,9 @@ class ScriptedEngine:
             self.draining = True
             self._written.notify_all()
 
+    def allowed_headers(self, headers: Any) -> dict[str, str]:
+        return {}
+
     async def submit(self, request: Any) -> Run:
         return self.the_run
 
@@ -62,15 +71,18 @@ class ScriptedEngine:
             raise RunNotFound
         return self.the_run
 
+    async def cursor_at(self, run_id: str, checkpoint_id: str) -> Cursor:
+        return Cursor(self.checkpoints.get(checkpoint_id, BEGINNING))
+
     async def cancel(self, run_id: str, thread_id: str | None = None, **action: str) -> None:
         self.cancelled.set()
 
     async def wait(self, run_id: str) -> Run:
-        async for _ in self.follow(run_id):
+        async for _ in self.batches(run_id):
             pass
         return self.the_run
 
-    async def follow(self, run_id: str, after: Cursor = BEGINNING) -> AsyncIterator[list[Event]]:
+    async def batches(self, run_id: str, after: Cursor = BEGINNING) -> AsyncIterator[list[Event]]:
         self.followed.set()
         try:
             while True:

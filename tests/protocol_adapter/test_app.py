@@ -141,7 +141,7 @@ async def test_browsers_may_read_where_a_run_lives() -> None:
     }
     assert exposed == {
         *("location", "content-location", "x-pagination-total", "x-pagination-next"),
-        *("x-response-id", "x-should-retry"),
+        *("x-response-id", "x-should-retry", "x-request-id"),
     }
 
 

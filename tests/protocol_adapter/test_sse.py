@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
+
+from protocol_adapter import sse
 from protocol_adapter.sse import StreamCut, event_stream, frame, json_when_ready
 from tests.protocol_adapter.asgi import Conversation
 
@@ -58,6 +61,29 @@ async def test_a_client_that_hangs_up_closes_the_iterator() -> None:
     async with Conversation(event_stream(silence.chunks()), "GET", "/") as talk:
         await talk.hang_up()
         await asyncio.wait_for(silence.closed.wait(), 5)
+
+
+@pytest.mark.parametrize("interval", [0.01, 60.0], ids=["at a heartbeat", "at a frame"])
+async def test_a_client_that_stops_reading_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, interval: float
+) -> None:
+    """It keeps its connection, but nothing is held for it any longer."""
+    monkeypatch.setattr(sse, "STALLED_SECONDS", 0.05)
+    closed = asyncio.Event()
+
+    async def frames() -> AsyncIterator[bytes]:
+        try:
+            while interval > 1:
+                yield b"frame"
+            await asyncio.Event().wait()
+            yield b""
+        finally:
+            closed.set()
+
+    talk = Conversation(event_stream(frames(), interval_seconds=interval), "GET", "/", room=1)
+    async with talk:
+        await asyncio.wait_for(closed.wait(), 5)
+    assert not talk.ended
 
 
 async def test_a_stream_that_stops_early_ends_its_body() -> None:

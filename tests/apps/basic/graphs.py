@@ -182,7 +182,13 @@ def ask(state: Question) -> Question:
     return {"a": interrupt({"question": state.get("q")})}
 
 
+def shout(state: Question) -> Question:
+    return {"a": f"{state.get('a')}!"}
+
+
 hitl = chain(Question, ask=ask).compile()
+inside = chain(Question, person=hitl, shout=shout).compile()
+nested = chain(Question, middle=inside, shout=shout).compile()
 
 
 class Approval(TypedDict, total=False):

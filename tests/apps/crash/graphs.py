@@ -204,13 +204,15 @@ agent = _builder.compile()
 
 
 async def block(state: State) -> State:
-    """``note`` says how: time.sleep or a loop that burns the CPU, for three seconds."""
+    """``note`` says how: waiting, time.sleep or a loop that burns the CPU, for three seconds."""
     executed("block")
     (GATES / "block.reached").touch()
     until = time.monotonic() + 3
     while time.monotonic() < until:
         if state.get("note") == "sleep":
             time.sleep(3)
+        if state.get("note") == "wait":
+            await asyncio.sleep(3)
     return {"items": ["blocked"]}
 
 

@@ -9,6 +9,7 @@ from tests.contract.langgraph_bodies.endpoints import OF_RUNS, STATELESS
 
 objects = st.dictionaries(texts, values, max_size=3)
 place = st.fixed_dictionaries({}, optional={"checkpoint_id": texts, "checkpoint_ns": texts})
+ADDRESSES = ["http://127.0.0.1:1/", "http://[::1]/", "//a", "file:///a", "http://a\x00b/", "http:"]
 search = {
     "metadata": objects,
     "limit": st.integers(0, 20),
@@ -45,6 +46,9 @@ asked = {
     "multitask_strategy": st.sampled_from(["enqueue", "reject", "interrupt", "rollback"]),
     "if_not_exists": st.sampled_from(["create", "reject"]),
     "on_completion": st.sampled_from(["keep", "delete"]),
+    "webhook": st.one_of(texts, st.sampled_from(ADDRESSES)),
+    "after_seconds": st.floats(0, 0.01),
+    "strict_resume": st.booleans(),
 }
 assistant = {
     "name": texts,
@@ -62,6 +66,36 @@ cron = {
     "on_run_completed": st.sampled_from(["keep", "delete"]),
 }
 schedules = st.sampled_from(["0 0 1 1 *", "0 0 29 2 *", "0 0 L 12 *", "0 0 1 1 mon#1"])
+steps = st.fixed_dictionaries(
+    {
+        "updates": st.lists(
+            st.fixed_dictionaries(
+                {"values": objects},
+                optional={
+                    "as_node": st.sampled_from(["echo", "nope"]),
+                    "command": asked["command"],
+                },
+            ),
+            max_size=2,
+        )
+    }
+)
+commands = st.fixed_dictionaries(
+    {},
+    optional={
+        "assistant_id": st.just("echo"),
+        **{key: asked[key] for key in ("config", "metadata", "multitask_strategy")},
+        "input": values,
+        "interrupt_id": texts,
+        "response": values,
+        "responses": st.lists(objects, max_size=2),
+        "checkpoint_id": texts,
+        "namespace": st.lists(texts, max_size=2),
+        "keys": st.lists(texts, max_size=2),
+        "limit": st.integers(0, 20),
+        "before": texts,
+    },
+)
 RUN_BODIES = bodies(asked, assistant_id=st.just("echo"), input=objects)
 BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
     ("POST", "/assistants/search"): bodies({**search, "graph_id": texts, "name": texts}),
@@ -102,10 +136,42 @@ BODIES: dict[tuple[str, str], st.SearchStrategy[bytes]] = {
     ("POST", "/runs/batch"): st.lists(RUN_BODIES, max_size=3).map(
         lambda each: b"[" + b",".join(each) + b"]"
     ),
+    ("POST", "/runs/crons/count"): bodies(
+        {"assistant_id": texts, "thread_id": texts, "metadata": objects, "enabled": st.booleans()}
+    ),
+    ("POST", "/runs/cancel"): bodies(
+        {"status": st.sampled_from(["pending", "running", "all"])},
+        thread_id=texts,
+        run_ids=st.lists(texts, max_size=3),
+    ),
+    ("POST", "/threads/prune"): bodies(
+        {"strategy": st.sampled_from(["delete", "keep_latest"])},
+        thread_ids=st.lists(texts, max_size=3),
+    ),
+    ("POST", "/threads/{thread}/stream/events"): bodies(
+        {
+            "namespaces": st.lists(st.lists(texts, max_size=2), max_size=2),
+            "depth": st.integers(0, 3),
+            "since": st.integers(0, 2**53),
+        },
+        channels=st.lists(
+            st.sampled_from(["values", "messages", "lifecycle", "custom:a", "custom:", "nope"]),
+            max_size=3,
+        ),
+    ),
+    ("POST", "/threads/{thread}/commands"): bodies(
+        {"params": commands},
+        id=st.integers(0, 2**53),
+        method=st.sampled_from(
+            ["run.start", "input.respond", "state.get", "state.listCheckpoints", "state.fork"]
+        ),
+    ),
     ("POST", "/threads"): bodies(
         {
             "thread_id": texts,
             "metadata": objects,
+            "ttl": st.one_of(st.floats(0.1, 9), st.just({"ttl": 1, "strategy": "keep_latest"})),
+            "supersteps": st.lists(steps, max_size=2),
             "if_exists": st.sampled_from(["raise", "do_nothing"]),
         }
     ),

@@ -1,20 +1,16 @@
-"""The endpoints, found in the app itself: a new one is tried without anybody thinking of it."""
+"""The endpoints, found in what the door says of itself: a new one is tried by itself."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, cast
 
-from starlette.routing import Mount, Route
-
-from protocol_adapter.app import create_app
-from tests.protocol_adapter.engine import ScriptedEngine
+from protocol_adapter.langgraph.openapi import LANGGRAPH
 
 OF_RUNS = ("/threads/{thread}/runs", "/threads/{thread}/runs/stream", "/threads/{thread}/runs/wait")
 STATELESS = ("/runs", "/runs/stream", "/runs/wait")
-WITHOUT_BODY = ["/threads/{thread}/runs/{run}/cancel", "/threads/{thread}/copy"]
 TAKES_LISTS = ["/runs/batch"]
-DELETES_BY_BODY = ["/store/items"]
+ENDLESS = ["/threads/{thread}/stream", "/threads/{thread}/stream/events"]
+"""Streams that a client has to leave."""
 NAMES = {
     "thread_id": "{thread}",
     "run_id": "{run}",
@@ -23,19 +19,12 @@ NAMES = {
 }
 
 
-def endpoints() -> list[tuple[str, str]]:
-    """Every method and path of this door that takes a body."""
-    app = create_app(cast(Any, ScriptedEngine()))
-    doors = [route for mount in app.routes if isinstance(mount, Mount) for route in mount.routes]
-    found = []
-    for route in doors:
-        assert isinstance(route, Route)
-        path = re.sub(r"\{(\w+)\}", lambda name: NAMES.get(name[1], "x"), route.path)
-        taking = {"POST", "PUT", "PATCH", *(["DELETE"] if path in DELETES_BY_BODY else [])}
-        methods = taking & (route.methods or set())
-        if path not in WITHOUT_BODY and not path.startswith(("/responses", "/v1")):
-            found += [(method, path) for method in sorted(methods)]
-    return found
+def _named(label: str) -> tuple[str, str]:
+    """The method and the path, with the names of what exists."""
+    method, path = label.split(" ")
+    return method, re.sub(r"\{(\w+)\}", lambda name: NAMES.get(name[1], "x"), path)
 
 
-WITH_BODY = endpoints()
+WITH_BODY = [_named(label) for label, it in LANGGRAPH.operations.items() if it.body is not None]
+WITH_QUERY = {_named(label): it.query for label, it in LANGGRAPH.operations.items() if it.query}
+EVERY_ONE = [_named(label) for label in LANGGRAPH.operations]

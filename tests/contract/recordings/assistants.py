@@ -1,30 +1,10 @@
-"""Liveness and assistants."""
+"""The graphs' own assistants."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.contract.matching import TIME, Exactly
-from tests.contract.recordings.calls import Call, delete, get, patch, post
+from tests.contract.recordings.calls import delete, get, post
 from tests.contract.recordings.shapes import AGENT_ID, DETAIL, NOBODY, UUID
-
-META = [
-    get("/ok", shape={"ok": True}, differs="json-500"),
-    get("/ok?check_db=1", shape={"ok": True}, differs="json-500"),
-    get(
-        "/info",
-        shape={
-            "version": str,
-            "langgraph_py_version": str,
-            "flags": {"assistants": True, "crons": bool, "langsmith": bool},
-            "host": {"kind": "self-hosted"},
-        },
-    ),
-    get("/nope", status=404, shape={"detail": "Not Found"}),
-    Call(
-        method="PUT", path="/threads", body={}, status=405, shape={"detail": "Method Not Allowed"}
-    ),
-]
 
 ASSISTANT = {
     "assistant_id": UUID,
@@ -53,29 +33,6 @@ CHILD = Exactly(
 )
 
 
-def mine(**other: Any) -> dict[str, Any]:
-    """The assistant that these calls make, at one of its versions."""
-    return {
-        "assistant_id": UUID,
-        "graph_id": "agent",
-        "config": {"configurable": {"k": 1}, "recursion_limit": 7},
-        "context": {"k": 1},
-        "metadata": Exactly({"m": "{unique}"}),
-        "name": "mine {unique}",
-        "created_at": TIME,
-        "updated_at": TIME,
-        "description": "d",
-        **other,
-    }
-
-
-def version(number: int, **other: Any) -> dict[str, Any]:
-    said = mine(version=number, assistant_id="{made}", **other)
-    return {key: value for key, value in said.items() if key != "updated_at"}
-
-
-RENAMED = {"metadata": {"m": "{unique}", "m2": "{unique}"}, "name": "mine {unique} too"}
-RETOLD = {"config": Exactly({"configurable": {"k": 2}}), "context": {"k": 2}}
 ASSISTANTS = [
     post(
         "/assistants/search",
@@ -89,21 +46,24 @@ ASSISTANTS = [
         },
         shape=[{"assistant_id": AGENT_ID, "name": "agent"}],
         headers={"x-pagination-total": "1", "x-pagination-next": None},
+        seen="assistants 2, misc2 0",
     ),
     post(
         "/assistants/search",
         {"limit": 2, "offset": 0, "metadata": {"created_by": "system"}},
         shape=[ASSISTANT, ASSISTANT],
         headers={"x-pagination-total": str, "x-pagination-next": "2"},
+        seen="assistants 1 3",
     ),
     post(
         "/assistants/search", {"metadata": {"m2": 2}}, shape=[], headers={"x-pagination-total": "0"}
     ),
-    post("/assistants/count", {"graph_id": "agent"}, shape=1),
-    get(f"/assistants/{AGENT_ID}", shape=AGENT),
-    get("/assistants/agent", shape=AGENT, differs="graph-names"),
-    get(f"/assistants/{NOBODY}", status=404, shape=DETAIL),
-    get("/assistants/nosuch", status=422, shape=DETAIL),
+    post("/assistants/count", {}, shape=int, seen="assistants 4"),
+    post("/assistants/count", {"graph_id": "agent"}, shape=1, seen="assistants 5"),
+    get(f"/assistants/{AGENT_ID}", shape=AGENT, seen="assistants 6"),
+    get("/assistants/agent", shape=AGENT, differs="graph-names", seen="assistants 8"),
+    get(f"/assistants/{NOBODY}", status=404, shape=DETAIL, seen="assistants 9"),
+    get("/assistants/nosuch", status=422, shape=DETAIL, seen="assistants 10"),
     get(
         f"/assistants/{AGENT_ID}/graph?xray=false",
         shape={
@@ -120,6 +80,7 @@ ASSISTANTS = [
                 {"source": "tool", "target": "model"},
             ],
         },
+        seen="assistants 11",
     ),
     get(
         "/assistants/subgraph/graph?xray=true",
@@ -134,6 +95,7 @@ ASSISTANTS = [
             ],
             "edges": list,
         },
+        seen="assistants 12",
     ),
     get(
         "/assistants/slow/schemas",
@@ -146,8 +108,14 @@ ASSISTANTS = [
             "context_schema": None,
         },
         differs="graph-names",
+        seen="assistants 16",
     ),
-    get("/assistants/agent/schemas", shape={"graph_id": "agent"}, differs="graph-names"),
+    get(
+        "/assistants/agent/schemas",
+        shape={"graph_id": "agent"},
+        differs="graph-names",
+        seen="assistants 14",
+    ),
     get(
         f"/assistants/{AGENT_ID}/schemas",
         shape={
@@ -158,99 +126,58 @@ ASSISTANTS = [
             "config_schema": {},
             "context_schema": None,
         },
+        seen="assistants 15",
     ),
     get(f"/assistants/{AGENT_ID}/subgraphs?recurse=false", shape=Exactly({})),
     get(
         "/assistants/subgraph/subgraphs?recurse=false",
         shape=Exactly({"child": CHILD}),
         differs="graph-names",
+        seen="assistants 18",
     ),
-    get(f"/assistants/{PARENT_ID}/subgraphs?recurse=false", shape=Exactly({"child": CHILD})),
-    get(f"/assistants/{PARENT_ID}/subgraphs?recurse=true", shape=Exactly({"child": CHILD})),
-    get(f"/assistants/{PARENT_ID}/subgraphs/child?recurse=false", shape=Exactly({"child": CHILD})),
-    get(f"/assistants/{PARENT_ID}/subgraphs/zz?recurse=false", shape=Exactly({})),
+    get(
+        f"/assistants/{PARENT_ID}/subgraphs?recurse=false",
+        shape=Exactly({"child": CHILD}),
+        seen="assistants 19",
+    ),
+    get(
+        f"/assistants/{PARENT_ID}/subgraphs?recurse=true",
+        shape=Exactly({"child": CHILD}),
+        seen="assistants 20",
+    ),
+    get(
+        f"/assistants/{PARENT_ID}/subgraphs/child?recurse=false",
+        shape=Exactly({"child": CHILD}),
+        seen="assistants 21",
+    ),
+    get(
+        f"/assistants/{PARENT_ID}/subgraphs/zz?recurse=false",
+        shape=Exactly({}),
+        seen="assistants 22",
+    ),
 ]
-MADE_ASSISTANTS = [
+APPROVAL = {**ASSISTANT, "graph_id": "approval", "name": "approval"}
+SYSTEM = [
     post(
-        "/assistants",
-        {
-            "graph_id": "agent",
-            "config": {"configurable": {"k": 1}, "recursion_limit": 7},
-            "metadata": {"m": "{unique}"},
-            "name": "mine {unique}",
-            "description": "d",
-        },
-        shape=Exactly(mine(version=1)),
-        keep={"made": "assistant_id"},
+        "/assistants/search",
+        {"limit": 10, "offset": 0, "graph_id": "approval"},
+        shape=[APPROVAL],
+        keep={"approval": "0.assistant_id"},
+        seen="sysdel 0",
     ),
-    post(
-        "/assistants",
-        {"graph_id": "agent", "assistant_id": "{made}"},
+    delete(
+        "/assistants/{approval}",
         status=409,
-        shape={"detail": "Assistant {made} already exists"},
-    ),
-    post(
-        "/assistants",
-        {"graph_id": "agent", "assistant_id": "{made}", "if_exists": "do_nothing"},
-        shape=mine(version=1, assistant_id="{made}"),
-    ),
-    post("/assistants", {"graph_id": "nosuch"}, status=404, shape=DETAIL),
-    post(
-        "/assistants",
-        {"graph_id": "agent", "assistant_id": "not-a-uuid"},
-        status=422,
-        shape={"detail": "Invalid assistant ID: must be a UUID"},
-    ),
-    post(
-        "/assistants",
-        {"graph_id": "agent", "config": {"configurable": {"b": 2}}, "context": {"a": 1}},
-        status=400,
         shape=DETAIL,
-        differs="text",
+        seen="sysdel 2",
+        differs="system-assistants",
     ),
-    patch(
-        "/assistants/{made}",
-        {"metadata": {"m2": "{unique}"}, "name": "mine {unique} too"},
-        shape=mine(version=2, **RENAMED),
-    ),
-    patch(
-        "/assistants/{made}",
-        {"config": {"configurable": {"k": 2}}},
-        shape=mine(version=3, **RENAMED, **RETOLD),
-    ),
+    get("/assistants/{approval}", shape=APPROVAL, seen="sysdel 3", differs="system-assistants"),
     post(
-        "/assistants/{made}/versions",
-        {"limit": 10, "offset": 0},
-        shape=[
-            Exactly(version(3, **RENAMED, **RETOLD)),
-            Exactly(version(2, **RENAMED)),
-            Exactly(version(1)),
-        ],
+        "/runs/wait",
+        {"input": {"request": "x"}, "assistant_id": "approval"},
+        shape={"request": "x", "log": ["prepared"]},
+        seen="sysdel 5",
+        differs="system-assistants",
     ),
-    post("/assistants/{made}/latest", {"version": 1}, shape=mine(version=1), differs="set-latest"),
-    get("/assistants/{made}", shape=mine(version=1), differs="set-latest"),
-    patch(f"/assistants/{NOBODY}", {"name": "x"}, status=404, shape=DETAIL, differs="text"),
-    post(
-        "/assistants/{made}/latest",
-        {"version": 99},
-        status=404,
-        shape={"detail": "Version 99 not found for assistant {made}"},
-    ),
-    post(
-        "/assistants/search",
-        {"limit": 10, "offset": 0, "metadata": {"m2": "{unique}"}},
-        shape=[],
-        headers={"x-pagination-total": "0"},
-    ),
-    post(
-        "/assistants/search",
-        {"limit": 10, "offset": 0, "name": "MINE {unique}"},
-        shape=[mine(version=1)],
-        headers={"x-pagination-total": "1", "x-pagination-next": None},
-    ),
-    delete("/assistants/{made}", status=204),
-    delete("/assistants/{made}", status=404, shape=DETAIL, differs="text"),
-    get("/assistants/{made}", status=404, shape=DETAIL),
-    post("/runs/wait", {"assistant_id": "{made}", "input": {}}, status=404, shape=DETAIL),
-    delete(f"/assistants/{AGENT_ID}", status=409, shape=DETAIL, differs="system-assistants"),
 ]

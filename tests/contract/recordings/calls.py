@@ -11,7 +11,12 @@ Frames = Sequence[tuple[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request and what it got. ``keep`` names values of the answer for later calls."""
+    """One request and what it got.
+
+    ``keep`` names values of the answer, or of its frames, for later calls. ``seen`` says which
+    recorded exchanges this is, as ``file number number, file number``. An ``aside`` call goes on
+    while the later ones are made; a call that holds ``eventually`` is made until it does.
+    """
 
     method: str
     path: str
@@ -22,8 +27,21 @@ class Call:
     headers: Mapping[str, Any] = field(default_factory=dict)
     shape: Any = ...
     frames: Frames | None = None
+    ends: str = "success|error"
     keep: Mapping[str, str] = field(default_factory=dict)
     differs: str | None = None
+    seen: str = ""
+    aside: bool = False
+    eventually: bool = False
+
+
+EXPECTED = frozenset(Call.__dataclass_fields__) - {"method", "path", "body", "shape", "frames"}
+
+
+def split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is said about the call, and what goes into its body."""
+    said = {key: options[key] for key in options if key in EXPECTED}
+    return said, {key: options[key] for key in options if key not in EXPECTED}
 
 
 def get(path: str, **expected: Any) -> Call:

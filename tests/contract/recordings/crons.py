@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.contract.matching import SOME, TIME, Exactly
-from tests.contract.recordings.calls import Call, delete, get, patch, post
-from tests.contract.recordings.shapes import AGENT_ID, DETAIL, NEW_THREAD, NOBODY, UUID
+from tests.contract.recordings.calls import Call, delete, get, patch, post, split
+from tests.contract.recordings.shapes import AGENT_ID, DETAIL, NOBODY, UUID, new_thread
 
 NOON = "0 12 1 1 *"
 GIVEN: dict[str, Any] = {"messages": []}
@@ -52,39 +52,54 @@ CHANGED = cron(
 
 
 def create(path: str, shape: Any = DETAIL, **more: Any) -> Call:
-    expected = {k: more.pop(k) for k in ("status", "keep", "differs") if k in more}
-    body = {"schedule": NOON, "assistant_id": "agent", "input": GIVEN, **more}
-    return post(path, body, shape=shape, **expected)
+    said, asked = split(more)
+    body = {"schedule": NOON, "assistant_id": "agent", "input": GIVEN, **asked}
+    return post(path, body, shape=shape, **said)
 
 
 CRONS = [
-    NEW_THREAD,
+    new_thread("crons 0"),
     create(
         "/threads/{thread}/runs/crons",
         ON_THREAD,
         metadata={"c": "{unique}"},
         keep={"cron": "cron_id"},
+        seen="crons 2",
     ),
-    create("/runs/crons", STATELESS, timezone=ROME, keep={"stateless": "cron_id"}),
-    create("/runs/crons", schedule="bad", status=422, differs="text"),
+    create("/runs/crons", STATELESS, timezone=ROME, keep={"stateless": "cron_id"}, seen="crons 4"),
+    create("/runs/crons", schedule="bad", status=422, differs="text", seen="crons 6"),
     create(
         "/runs/crons",
         {"detail": "Assistant 'nosuch' not found"},
         assistant_id="nosuch",
         status=404,
+        seen="crons 8",
     ),
-    create(f"/threads/{NOBODY}/runs/crons", {"detail": SOME}, status=404, differs="text"),
+    create(
+        f"/threads/{NOBODY}/runs/crons",
+        {"detail": SOME},
+        status=404,
+        differs="text",
+        seen="crons 10",
+    ),
     post(
         "/runs/crons/search",
         {"thread_id": "{thread}", "limit": 10, "offset": 0},
         shape=[ON_THREAD],
         headers={"x-pagination-total": "1"},
+        seen="crons 12",
     ),
+    post("/runs/crons/search", {"limit": 10, "offset": 0}, shape=list, seen="crons 11"),
     post("/runs/crons/count", {"thread_id": "{thread}"}, shape=1),
-    post("/runs/crons/count", {}, shape=int),
-    patch("/runs/crons/{stateless}", {"schedule": "5 * * * *", "enabled": False}, shape=CHANGED),
-    get("/runs/crons/{stateless}", shape=CHANGED),
-    delete("/runs/crons/{stateless}", status=204),
-    delete("/runs/crons/{stateless}", status=404, shape=DETAIL, differs="text"),
-    delete("/runs/crons/{cron}", status=204),
+    post("/runs/crons/count", {}, shape=int, seen="crons 13"),
+    patch(
+        "/runs/crons/{stateless}",
+        {"schedule": "5 * * * *", "enabled": False},
+        shape=CHANGED,
+        seen="crons 14",
+    ),
+    get("/runs/crons/{stateless}", shape=CHANGED, seen="crons 15"),
+    delete("/runs/crons/{stateless}", status=204, seen="crons 16"),
+    delete("/runs/crons/{stateless}", status=404, shape=DETAIL, differs="text", seen="crons 18"),
+    delete("/runs/crons/{cron}", status=204, seen="crons 19"),
 ]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from tests.contract.recordings.calls import get, post
 from tests.contract.recordings.shapes import (
-    DETAIL,
     LISTED_QUESTION,
-    NEW_THREAD,
     QUESTION,
+    new_thread,
+    run_is,
     state_of,
     stream,
     wait,
 )
+from tests.contract.recordings.slow import history
 
 ASKED = {"request": "pay", "log": ["prepared"]}
 DECIDED = {"request": "pay", "decision": "yes", "log": ["prepared", "decided:yes", "finished"]}
@@ -27,11 +28,17 @@ ASK_TASK = {
 }
 INTERRUPTS = {
     "asked, answered, answered again": [
-        NEW_THREAD,
-        wait("approval", {**ASKED, "__interrupt__": [QUESTION]}, {"request": "pay"}),
+        new_thread("interrupts 0"),
+        wait(
+            "approval",
+            {**ASKED, "__interrupt__": [QUESTION]},
+            {"request": "pay"},
+            seen="interrupts 2",
+        ),
         get(
             "/threads/{thread}",
             shape={"status": "interrupted", "values": ASKED, "interrupts": dict, "error": None},
+            seen="interrupts 3",
         ),
         get(
             "/threads/{thread}/state?subgraphs=false",
@@ -39,15 +46,25 @@ INTERRUPTS = {
                 **state_of(ASKED, following=["ask"], tasks=[ASK_TASK]),
                 "interrupts": [LISTED_QUESTION],
             },
+            seen="interrupts 4",
         ),
-        get("/threads/{thread}/runs?select=status", shape=[{"status": "success"}]),
+        get(
+            "/threads/{thread}/runs?select=status",
+            shape=[{"status": "success"}],
+            seen="interrupts 5",
+        ),
         post(
             "/threads/search",
             {"ids": ["{thread}"], "status": "interrupted"},
             shape=[{"thread_id": "{thread}", "status": "interrupted"}],
+            seen="interrupts 6",
         ),
-        wait("approval", DECIDED, command={"resume": "yes"}),
-        get("/threads/{thread}", shape={"status": "idle", "values": DECIDED, "interrupts": {}}),
+        wait("approval", DECIDED, command={"resume": "yes"}, seen="interrupts 8"),
+        get(
+            "/threads/{thread}",
+            shape={"status": "idle", "values": DECIDED, "interrupts": {}},
+            seen="interrupts 9",
+        ),
         post(
             "/threads/{thread}/history",
             {"limit": 10},
@@ -58,19 +75,19 @@ INTERRUPTS = {
                 {"next": ["prepare"], "metadata": {"step": 0}},
                 {"next": ["__start__"], "metadata": {"step": -1, "source": "input"}},
             ],
+            seen="interrupts 10",
         ),
-        wait("approval", DECIDED, command={"resume": "again"}),
+        wait("approval", DECIDED, command={"resume": "again"}, seen="interrupts 12"),
         wait(
             "approval",
-            DETAIL,
+            DECIDED,
             command={"resume": "again"},
             strict_resume=True,
-            status=422,
-            differs="strict-resume",
+            seen="interrupts 14",
         ),
     ],
     "streamed": [
-        NEW_THREAD,
+        new_thread("interrupts 15"),
         stream(
             "approval",
             ["values", "updates"],
@@ -82,8 +99,10 @@ INTERRUPTS = {
                 ("values", {**ASKED, "__interrupt__": [QUESTION]}),
             ],
             {"request": "pay"},
+            seen="interrupts 17",
         ),
-        get("/threads/{thread}/state", keep={"question": "interrupts.0.id"}),
+        run_is("success", "interrupts 18"),
+        get("/threads/{thread}/state", keep={"question": "interrupts.0.id"}, seen="interrupts 19"),
         stream(
             "approval",
             "updates",
@@ -92,45 +111,91 @@ INTERRUPTS = {
                 ("updates", {"finish": {"log": ["finished"]}}),
             ],
             command={"resume": {"{question}": "by-id"}},
+            seen="interrupts 21",
         ),
+        run_is("success", "interrupts 22"),
     ],
     "breakpoint, edit, go on": [
-        NEW_THREAD,
+        new_thread("interrupts 23"),
         stream(
             "approval",
             "updates",
             [("updates", {"prepare": {"log": ["prepared"]}}), ("updates", {"__interrupt__": []})],
             {"request": "pay"},
             interrupt_before=["ask"],
+            seen="interrupts 25",
         ),
-        get("/threads/{thread}", shape={"status": "interrupted", "interrupts": {}}),
-        get("/threads/{thread}/state", shape=state_of(ASKED, following=["ask"])),
-        stream("approval", "updates", [("updates", {"__interrupt__": [QUESTION]})]),
-        post("/threads/{thread}/state", {"values": {"decision": "edited"}, "as_node": "ask"}),
+        run_is("success", "interrupts 26"),
+        get(
+            "/threads/{thread}",
+            shape={"status": "interrupted", "interrupts": {}},
+            seen="interrupts 27",
+        ),
+        get(
+            "/threads/{thread}/state",
+            shape=state_of(ASKED, following=["ask"]),
+            seen="interrupts 28",
+        ),
+        stream(
+            "approval",
+            "updates",
+            [("updates", {"__interrupt__": [QUESTION]})],
+            seen="interrupts 30",
+        ),
+        run_is("success", "interrupts 31"),
+        post(
+            "/threads/{thread}/state",
+            {"values": {"decision": "edited"}, "as_node": "ask"},
+            seen="interrupts 33",
+        ),
         get(
             "/threads/{thread}",
             shape={"status": "interrupted", "values": {**ASKED, "decision": "edited"}},
+            seen="interrupts 35",
         ),
-        get("/threads/{thread}/state", shape={"next": ["finish"], "metadata": {"step": 2}}),
-        stream("approval", "updates", [("updates", {"finish": {"log": ["finished"]}})]),
-        get("/threads/{thread}", shape={"status": "idle"}),
+        get(
+            "/threads/{thread}/state",
+            shape={"next": ["finish"], "metadata": {"step": 2}},
+            seen="interrupts 36",
+        ),
+        stream(
+            "approval",
+            "updates",
+            [("updates", {"finish": {"log": ["finished"]}})],
+            seen="interrupts 38",
+        ),
+        run_is("success", "interrupts 39"),
+        get("/threads/{thread}", shape={"status": "idle"}, seen="interrupts 40"),
     ],
     "goto, breakpoint after, replay": [
-        NEW_THREAD,
-        wait("approval", {**ASKED, "__interrupt__": [QUESTION]}, {"request": "pay"}),
+        new_thread("interrupts 41"),
+        wait(
+            "approval",
+            {**ASKED, "__interrupt__": [QUESTION]},
+            {"request": "pay"},
+            seen="interrupts 42",
+        ),
         post("/threads/{thread}/history", {}, keep={"before_prepare": "1.checkpoint_id"}),
         wait(
             "approval",
             {"request": "new", "log": ["prepared"], "__interrupt__": [dict]},
             command={"update": {"request": "new"}, "goto": "finish"},
+            seen="interrupts 44",
+        ),
+        get(
+            "/threads/{thread}/state",
+            shape=state_of({"request": "new", "log": ["prepared"]}, following=["ask"]),
+            seen="interrupts 45",
         ),
         wait(
             "approval",
             {"request": "x", "log": ["prepared", "prepared"]},
             {"request": "x"},
             interrupt_after="*",
+            seen="interrupts 47",
         ),
-        get("/threads/{thread}", shape={"status": "interrupted"}),
+        get("/threads/{thread}", shape={"status": "interrupted"}, seen="interrupts 48"),
+        history(["ask", "prepare", "__start__", "ask", "prepare", "__start__"], "interrupts 49"),
         stream(
             "approval",
             "updates",
@@ -139,6 +204,17 @@ INTERRUPTS = {
                 ("updates", {"__interrupt__": [QUESTION]}),
             ],
             checkpoint={"checkpoint_id": "{before_prepare}", "checkpoint_ns": ""},
+            seen="interrupts 51",
+        ),
+        run_is("success", "interrupts 52"),
+    ],
+    "without a thread": [
+        new_thread("interrupts 53"),
+        post(
+            "/runs/wait",
+            {"assistant_id": "approval", "input": {"request": "pay"}},
+            shape={"request": "pay", "log": ["prepared"], "__interrupt__": [QUESTION]},
+            seen="interrupts 55",
         ),
     ],
 }

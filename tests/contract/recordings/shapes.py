@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.contract.matching import SOME, TIME, Matches
-from tests.contract.recordings.calls import Call, Frames, post
+from tests.contract.recordings.calls import Call, Frames, get, post, split
 
 DETAIL = {"detail": SOME}
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -41,7 +41,6 @@ EMPTY_STATE: dict[str, Any] = {
     "checkpoint_id": None,
     "parent_checkpoint_id": None,
 }
-NEW_THREAD = post("/threads", {}, shape=FRESH_THREAD, keep={"thread": "thread_id"})
 RUN = {
     "run_id": UUID,
     "thread_id": "{thread}",
@@ -74,21 +73,46 @@ def state_of(values: Any, *, following: Sequence[str] = (), tasks: Any = ...) ->
     }
 
 
+def new_thread(seen: str = "") -> Call:
+    return post("/threads", {}, shape=FRESH_THREAD, keep={"thread": "thread_id"}, seen=seen)
+
+
 def stream(graph: str, modes: Any, frames: Frames, given: Any = None, **more: Any) -> Call:
-    """A streamed run of the kept thread; the metadata frame is understood."""
-    expected = {k: more.pop(k) for k in ("keep", "differs") if k in more}
-    body = {"assistant_id": graph, "stream_mode": modes, "input": given, **more}
+    """A streamed run of the kept thread; the metadata frame is understood and its run kept."""
+    said, asked = split({"keep": {"run": "0.data.run_id"}, **more})
+    body = {"assistant_id": graph, "stream_mode": modes, "input": given, **asked}
     return post(
         "/threads/{thread}/runs/stream",
         {k: v for k, v in body.items() if v is not None},
         frames=[("metadata", {"run_id": UUID, "attempt": 1}), *frames],
         headers={"content-type": SSE, "cache-control": "no-store", "x-accel-buffering": "no"},
-        **expected,
+        **said,
     )
 
 
 def wait(graph: str, shape: Any, given: Any = None, **more: Any) -> Call:
-    expected = {k: more.pop(k) for k in ("status", "keep", "differs") if k in more}
-    body = {"assistant_id": graph, "input": given, **more}
+    said, asked = split(more)
+    body = {"assistant_id": graph, "input": given, **asked}
     sent = {k: v for k, v in body.items() if v is not None}
-    return post("/threads/{thread}/runs/wait", sent, shape=shape, **expected)
+    return post("/threads/{thread}/runs/wait", sent, shape=shape, **said)
+
+
+def create(graph: str, given: Any, **more: Any) -> Call:
+    """A run in the background on the kept thread."""
+    said, asked = split({"keep": {"run": "run_id"}, "shape": {"run_id": UUID}, **more})
+    shape = asked.pop("shape")
+    body = {"assistant_id": graph, "input": given, **asked}
+    sent = {k: v for k, v in body.items() if v is not None}
+    return post("/threads/{thread}/runs", sent, shape=shape, **said)
+
+
+def run_is(status: Any, seen: str = "", **expected: Any) -> Call:
+    """The kept run, at this status."""
+    shape = {"run_id": "{run}", "thread_id": "{thread}", "status": status}
+    return get("/threads/{thread}/runs/{run}", shape=shape, seen=seen, **expected)
+
+
+def gone(seen: str = "", **expected: Any) -> Call:
+    """The kept run is not there."""
+    path = "/threads/{thread}/runs/{run}"
+    return get(path, status=404, shape=DETAIL, seen=seen, **expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.contract.matching import TIME, Exactly, Matches
-from tests.contract.recordings.calls import Call, delete, get, post, put
+from tests.contract.recordings.calls import Call, delete, get, post, put, split
 from tests.contract.recordings.shapes import DETAIL, JSON
 
 
@@ -21,38 +21,41 @@ MISSING: dict[str, Any] = {"shape": None, "headers": {"content-type": JSON}}
 
 
 def search(shape: list[Any], **asked: Any) -> Call:
-    differs = "newest-items" if len(shape) > 1 else None
+    said, asked = split({"differs": "newest-items" if len(shape) > 1 else None, **asked})
     body = {"namespace_prefix": ["{unique}"], "limit": 10, "offset": 0, **asked}
-    return post("/store/items/search", body, shape=Exactly({"items": shape}), differs=differs)
+    return post("/store/items/search", body, shape=Exactly({"items": shape}), **said)
 
 
 def namespaces(shape: list[list[str]], **asked: Any) -> Call:
+    said, asked = split(asked)
     body = {"prefix": ["{unique}"], "limit": 100, "offset": 0, **asked}
-    return post("/store/namespaces", body, shape=Exactly({"namespaces": shape}))
+    return post("/store/namespaces", body, shape=Exactly({"namespaces": shape}), **said)
 
 
 STORE = [
-    put("/store/items", {**NAMED, "value": FIRST}, status=204),
+    put("/store/items", {**NAMED, "value": FIRST}, status=204, seen="store 0"),
     put(
         "/store/items",
         {"namespace": ["{unique}", "2"], "key": "k2", "value": SECOND, "ttl": 1},
         status=204,
+        seen="store 1",
     ),
-    get("/store/items?namespace={unique}.1&key=k", shape=item("1", "k", FIRST)),
-    get("/store/items?namespace={unique}.1&key=nope", **MISSING),
-    search(BOTH),
-    search(BOTH[:1], filter={"a": 2}, limit=1),
-    search(BOTH, query="x"),
-    namespaces([["{unique}", "1"], ["{unique}", "2"]]),
-    namespaces([["{unique}"]], max_depth=1),
-    delete("/store/items", body=NAMED, status=204),
-    delete("/store/items", body=NAMED, status=204),
-    get("/store/items?namespace={unique}.1&key=k", **MISSING),
+    get("/store/items?namespace={unique}.1&key=k", shape=item("1", "k", FIRST), seen="store 2"),
+    get("/store/items?namespace={unique}.1&key=nope", **MISSING, seen="store 4"),
+    search(BOTH, seen="store 5"),
+    search(BOTH[:1], filter={"a": 2}, limit=1, seen="store 6"),
+    search(BOTH, query="x", seen="store 8"),
+    namespaces([["{unique}", "1"], ["{unique}", "2"]], seen="store 9"),
+    namespaces([["{unique}"]], max_depth=1, seen="store 10"),
+    delete("/store/items", body=NAMED, status=204, seen="store 11"),
+    delete("/store/items", body=NAMED, status=204, seen="store 13"),
+    get("/store/items?namespace={unique}.1&key=k", **MISSING, seen="store 14"),
     put(
         "/store/items",
         {"namespace": [], "key": "k", "value": FIRST},
         status=400,
         shape={"detail": "Namespace cannot be empty."},
+        seen="store 16",
     ),
     put(
         "/store/items",
@@ -60,13 +63,17 @@ STORE = [
         status=422,
         shape={"detail": Matches("Namespace label 'a.b' must be a non-empty .* without periods")},
         differs="text",
+        seen="store 18",
     ),
-    put("/store/items", {"namespace": ["a"], "value": {}}, status=422, shape=DETAIL),
+    put(
+        "/store/items", {"namespace": ["a"], "value": {}}, status=422, shape=DETAIL, seen="store 20"
+    ),
     put(
         "/store/items",
         {"namespace": ["a"], "key": "k", "value": "str"},
         status=422,
         shape=DETAIL,
         differs="text",
+        seen="store 22",
     ),
 ]

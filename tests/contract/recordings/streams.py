@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.contract.matching import TIME
+from tests.contract.recordings.agent_events import AGENT_EVENTS
 from tests.contract.recordings.calls import Frames, get
 from tests.contract.recordings.shapes import (
     ADD,
@@ -12,12 +13,14 @@ from tests.contract.recordings.shapes import (
     ASKING,
     CALL,
     HUMAN,
-    NEW_THREAD,
     TOLD,
     TOOL,
+    new_thread,
+    run_is,
     state_of,
     stream,
 )
+from tests.contract.recordings.slow import updates
 
 CHUNK = {"type": "AIMessageChunk", "id": str, "tool_call_chunks": list}
 PLACE = {"langgraph_step": int, "langgraph_node": "model", "langgraph_checkpoint_ns": str}
@@ -77,11 +80,23 @@ def debug(kind: str) -> tuple[str, Any]:
 
 
 STREAMS = {
-    "values": [NEW_THREAD, stream("agent", "values", AGENT_VALUES, ADD)],
-    "updates": [NEW_THREAD, stream("agent", "updates", AGENT_UPDATES, ADD)],
-    "messages": [NEW_THREAD, stream("agent", "messages", AGENT_MESSAGES, ADD)],
+    "values": [
+        new_thread("streams 0"),
+        stream("agent", "values", AGENT_VALUES, ADD, seen="streams 2"),
+        run_is("success", "streams 3"),
+    ],
+    "updates": [
+        new_thread("streams 4"),
+        stream("agent", "updates", AGENT_UPDATES, ADD, seen="streams 6"),
+        run_is("success", "streams 7"),
+    ],
+    "messages": [
+        new_thread("streams 8"),
+        stream("agent", "messages", AGENT_MESSAGES, ADD, seen="streams 10"),
+        run_is("success", "streams 11"),
+    ],
     "messages-tuple": [
-        NEW_THREAD,
+        new_thread("streams 12"),
         stream(
             "agent",
             "messages-tuple",
@@ -91,11 +106,17 @@ STREAMS = {
                 *[("messages", [CHUNK, PLACE])] * 5,
             ],
             ADD,
+            seen="streams 14",
         ),
+        run_is("success", "streams 15"),
     ],
-    "custom": [NEW_THREAD, stream("agent", "custom", [], ADD)],
+    "custom": [
+        new_thread("streams 16"),
+        stream("agent", "custom", [], ADD, seen="streams 18"),
+        run_is("success", "streams 19"),
+    ],
     "debug": [
-        NEW_THREAD,
+        new_thread("streams 20"),
         stream(
             "agent",
             "debug",
@@ -105,18 +126,24 @@ STREAMS = {
                 *[debug("task"), debug("task_result"), debug("checkpoint")] * 3,
             ],
             ADD,
+            seen="streams 22",
         ),
+        run_is("success", "streams 23"),
     ],
     "tasks": [
-        NEW_THREAD,
-        stream("agent", "tasks", [("tasks", TASK), ("tasks", TASK_RESULT)] * 3, ADD),
+        new_thread("streams 28"),
+        stream(
+            "agent", "tasks", [("tasks", TASK), ("tasks", TASK_RESULT)] * 3, ADD, seen="streams 30"
+        ),
+        run_is("success", "streams 31"),
     ],
     "checkpoints": [
-        NEW_THREAD,
-        stream("agent", "checkpoints", [("checkpoints", CHECKPOINT)] * 5, ADD),
+        new_thread("streams 32"),
+        stream("agent", "checkpoints", [("checkpoints", CHECKPOINT)] * 5, ADD, seen="streams 34"),
+        run_is("success", "streams 35"),
     ],
     "many modes": [
-        NEW_THREAD,
+        new_thread("streams 36"),
         stream(
             "slow",
             ["values", "updates", "custom", "tasks", "checkpoints"],
@@ -127,19 +154,23 @@ STREAMS = {
                 *SLOW_STEP * 5,
             ],
             {"delay": 0.01},
+            seen="streams 38",
         ),
+        run_is("success", "streams 39"),
     ],
     "no mode is values": [
-        NEW_THREAD,
+        new_thread("streams 40"),
         stream(
             "slow",
             [],
             [("values", {"steps": ["1", "2", "3", "4", "5"][:n]}) for n in range(6)],
             {"delay": 0.01},
+            seen="streams 42",
         ),
+        run_is("success", "streams 43"),
     ],
     "subgraphs hidden": [
-        NEW_THREAD,
+        new_thread("streams 44"),
         stream(
             "subgraph",
             ["values", "updates", "custom"],
@@ -154,10 +185,12 @@ STREAMS = {
             ],
             {"x": 1},
             stream_subgraphs=False,
+            seen="streams 46",
         ),
+        run_is("success", "streams 47"),
     ],
     "subgraphs shown": [
-        NEW_THREAD,
+        new_thread("streams 48"),
         stream(
             "subgraph",
             ["values", "updates", "custom"],
@@ -178,7 +211,37 @@ STREAMS = {
             ],
             {"x": 1},
             stream_subgraphs=True,
+            seen="streams 50",
         ),
-        get("/threads/{thread}/state?subgraphs=true", shape=state_of({"x": 29}, tasks=[])),
+        get(
+            "/threads/{thread}/state?subgraphs=true",
+            shape=state_of({"x": 29}, tasks=[]),
+            seen="streams 52",
+        ),
+        run_is("success", "streams 51"),
+    ],
+    "events": [
+        new_thread("streams 24"),
+        stream("agent", "events", AGENT_EVENTS, ADD, seen="streams 26"),
+        run_is("success", "streams 27"),
+    ],
+    "the client's second version": [
+        new_thread("streams 53"),
+        stream("slow", "updates", updates(""), {"delay": 0.01}, seen="streams 55"),
+        run_is("success", "streams 56"),
+    ],
+    "feedback, resumable": [
+        new_thread("streams 57"),
+        stream(
+            "agent",
+            "values",
+            AGENT_VALUES,
+            ADD,
+            feedback_keys=["up"],
+            seen="streams 59",
+            differs="no-feedback",
+        ),
+        stream("agent", "updates", AGENT_UPDATES, ADD, stream_resumable=True, seen="streams 61"),
+        run_is("success", "streams 62"),
     ],
 }

@@ -111,15 +111,15 @@ def test_a_malformed_body_is_unprocessable(body: dict[str, Any]) -> None:
         parse_run({"assistant_id": "echo", **body}, "t1", attended=True)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("strict_resume", True),
-    ],
-)
-def test_what_would_have_an_effect_elsewhere_is_refused_by_name(key: str, value: Any) -> None:
-    with pytest.raises(Unprocessable, match=key):
-        parse(**{key: value})
+def test_a_resume_is_strict_only_when_it_says_so() -> None:
+    assert parse(strict_resume=True).strict_resume
+    assert parse(strict_resume=False) == parse()
+
+
+@pytest.mark.parametrize("graph", ["__parent__", "echo", "", 5, False])
+def test_a_command_for_another_graph_is_refused_by_name(graph: Any) -> None:
+    with pytest.raises(Unprocessable, match=r"command\.graph"):
+        parse(command={"resume": 1, "graph": graph})
 
 
 def test_a_webhook_is_an_address_or_nothing() -> None:
@@ -151,6 +151,18 @@ def test_a_smuggled_thread_is_dropped_from_configurable() -> None:
     request = parse(None, config={"configurable": configurable, "tags": ["t"]})
     assert request.config == {"configurable": {"model": "small"}, "tags": ["t"]}
     assert request.thread_id is None
+
+
+def test_a_remote_graph_that_is_resumed_passes_its_answers_on() -> None:
+    resumed = {"configurable": {"__pregel_resuming": True, "__pregel_resume_map": {"q": "yes"}}}
+    request = parse(config=resumed, input={"x": 1})
+    assert (request.input, request.command, request.resumes) == ({"x": 1}, None, {"q": "yes"})
+    assert request.config == {}
+    assert parse(config={"configurable": {"__pregel_resuming": True}}).resumes == {}
+    for other in ({}, {"__pregel_resuming": False}, {"__pregel_resume_map": {"q": "yes"}}):
+        assert parse(config={"configurable": other}).resumes is None
+    assert parse(None, config=resumed).resumes is None
+    assert parse(config=resumed, command={"resume": "no"}).resumes is None
 
 
 def test_a_checkpoint_keeps_its_place_but_not_its_thread() -> None:

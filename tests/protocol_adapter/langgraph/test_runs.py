@@ -174,7 +174,7 @@ async def test_another_cancel_is_refused(engine: ScriptedEngine) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["stream_mode=nope", "namespace=child", "checkpoint_id=c1", "stream_subgraphs=perhaps"],
+    ["stream_mode=nope", "stream_subgraphs=perhaps"],
 )
 async def test_a_join_refuses_what_it_cannot_do(engine: ScriptedEngine, query: str) -> None:
     path = f"/threads/t1/runs/r1/stream?{query}"
@@ -194,3 +194,44 @@ async def test_a_filter_has_three_spellings(engine: ScriptedEngine, query: str) 
     path = f"/threads/t1/runs/r1/stream?{query}"
     async with Conversation(app_of(engine), "GET", path) as talk:
         assert talk.headers["location"].endswith("?stream_mode=custom&stream_mode=values")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/threads/t1/runs/r1/stream"), ("POST", "/threads/t1/runs/stream")]
+)
+async def test_namespaces_are_shown_alone_and_survive_a_reconnect(
+    engine: ScriptedEngine, method: str, path: str
+) -> None:
+    parts = [
+        ("values", 1),
+        ("values|child:1", 2),
+        ("values|child:1|deep:2", 3),
+        ("values|other", 4),
+    ]
+    await engine.write(*log(CREATED, *parts, DONE))
+    path += "?namespace=child%3A1&namespace="
+    for _ in range(2):
+        async with Conversation(app_of(engine), method, path, ECHO) as talk:
+            frames = read_frames(await talk.rest())
+            again = talk.headers["location"]
+        assert [frame.data for frame in frames if "values" in frame.event] == [1, 2]
+        assert again.endswith("runs/r1/stream?stream_mode=values&namespace=&namespace=child%3A1")
+        method, path = "GET", again
+
+
+async def test_a_reader_goes_on_behind_the_checkpoint_it_shows(engine: ScriptedEngine) -> None:
+    engine.the_run = run(status=RunStatus.RUNNING, next_seq=5)
+    await engine.write(*log(CREATED, *[("values", n) for n in range(4)], DONE))
+    engine.checkpoints["c2"] = 3
+
+    async def read(checkpoint_id: str, **cursor: str) -> list[Any]:
+        path = f"/threads/t1/runs/r1/stream?checkpoint_id={checkpoint_id}"
+        async with Conversation(app_of(engine), "GET", path, **cursor) as talk:
+            assert talk.headers["location"].endswith(f"checkpoint_id={checkpoint_id}")
+            frames = read_frames(await talk.rest())
+        return [frame.data for frame in frames if frame.event == "values"]
+
+    assert await read("c2") == [3]
+    assert await read("c2", last_event_id="-1") == [3]
+    assert await read("c2", last_event_id="1") == [1, 2, 3]
+    assert await read("c9", last_event_id="-1") == [0, 1, 2, 3]

@@ -266,3 +266,12 @@ def test_encoded_line_breaks_keep_a_frame_on_its_lines() -> None:
     assert "\u2028" not in encode(events[0].data)
     [frame] = seen(events, "values")
     assert frame.data == {"text": "a\nb\r\nc\u2028d"}
+
+
+def test_a_late_comer_who_wants_a_subgraph_is_not_shown_the_values_of_the_graph() -> None:
+    late = [finished(run(), view_of(run(), [], None, spaces)) for spaces in (None, [""], ["sub"])]
+    assert [names(read_frames(raw)) for raw in late] == [
+        ["values", "end"],
+        ["values", "end"],
+        ["end"],
+    ]

@@ -50,6 +50,9 @@ class FakeEngine:
             thread_id=thread_id, status=status, interrupts={"task": asked} if asked else {}
         )
 
+    def allowed_headers(self, headers: Any) -> dict[str, str]:
+        return {}
+
     async def submit(self, request: RunRequest) -> Run:
         self.requests.append(request)
         run = a_run(
@@ -96,7 +99,7 @@ class FakeEngine:
             await self._changed.wait_for(lambda: self._runs[run_id].status.terminal)
         return await self.run(run_id)
 
-    async def follow(self, run_id: str) -> AsyncIterator[list[Event]]:
+    async def batches(self, run_id: str) -> AsyncIterator[list[Event]]:
         self.folds += 1
         told = 0
         while batch := await self._behind(run_id, told):
@@ -119,6 +122,15 @@ class FakeEngine:
         if thread_id not in self.threads:
             raise ThreadNotFound
         return self.threads[thread_id]
+
+    async def made_before(self, key: str, request_hash: str | None) -> Run | None:
+        return None
+
+    async def thread_behind(self, run: Run) -> str:
+        return run.thread_id
+
+    async def items_by_hand(self, thread_id: str) -> dict[str, str | None]:
+        return {}
 
     async def state(self, thread_id: str) -> Any:
         return SimpleNamespace(values=self.values.get(thread_id, {}))

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage, conve
 
 from langgraph_durable.model import RunRequest
 from protocol_adapter.responses import request
+from protocol_adapter.responses.config import Defaults
 from protocol_adapter.responses.conversation import Conversation
 from protocol_adapter.responses.history import NOTHING, Held, held
 from protocol_adapter.responses.refusal import Refusal
@@ -25,6 +26,7 @@ def asked_for(body: dict[str, Any], thread: Held = NOTHING) -> RunRequest:
         graph="agent",
         conversation=Conversation("t", "conversation"),
         thread=thread,
+        defaults=Defaults(),
     )
 
 

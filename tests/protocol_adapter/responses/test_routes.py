@@ -112,7 +112,7 @@ async def test_a_stream_that_the_server_cuts_has_no_done(monkeypatch: pytest.Mon
     async def drained(_: str) -> Any:
         yield Log().start().says("m1", "hi", last=False).events
 
-    monkeypatch.setattr(engine, "follow", drained)
+    monkeypatch.setattr(engine, "batches", drained)
     async with client(engine) as http:
         answer = await http.get(path, params={"stream": "true"})
 
@@ -347,7 +347,11 @@ async def test_a_call_without_a_result_is_answered_before_the_next_turn(
         ("DELETE", f"/v1/responses/{UNKNOWN}", 404),
         ("POST", f"/responses/{UNKNOWN}/cancel", 404),
         ("GET", f"/responses/{UNKNOWN}?stream=true", 404),
-        ("GET", f"/responses/{RESPONSE_ID}/input_items", 404),
+        ("GET", f"/responses/{RESPONSE_ID}/nothing", 404),
+        ("GET", f"/responses/{UNKNOWN}/input_items", 404),
+        ("GET", f"/responses/{RESPONSE_ID}/input_items?order=up", 400),
+        ("GET", f"/responses/{RESPONSE_ID}/input_items?limit=0", 400),
+        ("GET", f"/responses/{RESPONSE_ID}/input_items?after=x", 400),
         ("GET", "/responses/", 404),
         ("GET", "/responses", 405),
         ("PUT", f"/v1/responses/{RESPONSE_ID}", 405),

@@ -1,0 +1,70 @@
+"""An invocation on its way out: its events as they come, a page of them, its result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.model import Cursor, Event, Run
+from langgraph_durable.serde import decode, encode
+from protocol_adapter import sse
+
+from .objects import invocation
+from .stream import told
+
+log = logging.getLogger(__name__)
+
+
+async def stream(engine: DurableEngine, run: Run, after: Cursor) -> AsyncIterator[bytes]:
+    """Frames of the events behind ``after``, to the run's last one.
+
+    It stops before that when the server goes down: the client comes back with its cursor.
+    """
+    try:
+        async with aclosing(engine.batches(run.run_id, after)) as batches:
+            async for events in batches:
+                shown = await _known(engine, run, events)
+                yield b"".join(_frame(event, shown) for event in events)
+    except StoreUnavailable:
+        log.warning("stream of %s cut: the database cannot be reached", run.run_id)
+
+
+async def page(engine: DurableEngine, run: Run, after: Cursor) -> dict[str, Any]:
+    """The events behind ``after`` that are there now; ``next`` is the cursor to go on from."""
+    listed: list[dict[str, Any]] = []
+    last = run.next_seq - 1
+    if after < last:
+        async with aclosing(engine.batches(run.run_id, after)) as batches:
+            async for events in batches:
+                shown = await _known(engine, run, events)
+                listed += [_entry(event, shown) for event in events]
+                after = Cursor(events[-1].seq)
+                if after >= last:
+                    break
+    return {"events": listed, "next": after}
+
+
+async def result(engine: DurableEngine, run: Run) -> AsyncIterator[bytes]:
+    """The invocation once it has ended, as one JSON text."""
+    ended = await engine.wait(run.run_id)
+    if not ended.status.terminal:
+        raise sse.StreamCut
+    yield encode(invocation(ended)).encode()
+
+
+async def _known(engine: DurableEngine, run: Run, events: list[Event]) -> Run:
+    return await engine.run(run.run_id) if events[-1].name == "end" else run
+
+
+def _frame(event: Event, run: Run) -> bytes:
+    name, data = told(event, run)
+    return sse.frame(name, data, event_id=event.seq, eol="\n")
+
+
+def _entry(event: Event, run: Run) -> dict[str, Any]:
+    name, data = told(event, run)
+    return {"id": event.seq, "event": name, "data": decode(data)}
