@@ -22,7 +22,7 @@ serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024 (PO
 test: $(VENV)/installed ## Run the tests
 	$(BIN)/python -m pytest
 
-test-clients: $(VENV)/installed ## Run the stock JavaScript clients against a real server
+test-clients: $(VENV)/installed ## Run the stock JavaScript clients, also in a browser, against a real server
 	tests/clients/run $(BIN)/python
 
 demo: $(VENV)/installed ## Kill a server in the middle of a tool call, twice, and watch

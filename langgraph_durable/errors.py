@@ -74,6 +74,10 @@ class ThreadBusy(DurableError):
     """Thread is already running a task. Wait for it to finish or choose a different multitask strategy."""
 
 
+class ThreadMoved(DurableError):
+    """Another run has gone on from where this one was to begin."""
+
+
 class KeyReused(DurableError):
     """This idempotency key was used for another request."""
 

@@ -13,52 +13,61 @@ import asyncio
 import logging
 import os
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from hashlib import blake2b
+from contextlib import AbstractContextManager, ExitStack, suppress
+from functools import partial
 from queue import Empty, Full, Queue
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
-from uuid import UUID
 
-from langgraph_durable.model import Event, RunStatus
-from langgraph_durable.serde import encode
+from langgraph_durable.model import Event as LogEvent
+from langgraph_durable.model import RunStatus
+from langgraph_durable.run_spans import Course, Span, attempt_span, run_span, traceparent
 from langgraph_durable.store.runs import Claim
-from langgraph_durable.tracing import AttemptTrace, Tracing, trace_id
+from langgraph_durable.tracing import AttemptTrace, Tracing
 
 _log = logging.getLogger(__name__)
 
 BACKLOG_SPANS = 1_000
+CONNECT_SECONDS = 10.0
 STOP_SECONDS = 5.0
-ROOT = 0
-"""The number of a run's own span; an attempt's span has the attempt's."""
+DEFAULTS = {
+    # A span that waits for others to be sent with it dies with its process.
+    "MLFLOW_USE_BATCH_SPAN_PROCESSOR": "false",
+    # MLflow sends what is left when its process exits, which must not take minutes.
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+}
+"""What MLflow is told unless the environment says otherwise."""
 
-_FAILED = (RunStatus.ERROR, RunStatus.TIMEOUT)
-
-Span = dict[str, Any]
 Put = Callable[[Sequence[Span]], None]
 
 
 class MlflowTracing(Tracing):
-    """Where to: MLflow's own ``MLFLOW_TRACKING_URI``, ``MLFLOW_EXPERIMENT_NAME`` and so on."""
+    """Where to: MLflow's own ``MLFLOW_TRACKING_URI``, ``MLFLOW_EXPERIMENT_NAME`` and so on.
+
+    Until the tracking server has answered once, LangChain's spans are left out: MLflow would ask
+    it for the experiment in the middle of a run, and wait.
+    """
 
     def __init__(self) -> None:
         self._spans: Queue[Sequence[Span] | None] = Queue(BACKLOG_SPANS)
-        self._thread = Thread(target=self._write_all, name="durable-tracing", daemon=True)
+        self._thread = Thread(target=self._work, name="durable-tracing", daemon=True)
+        self._tried, self._connected = Event(), Event()
+        self._experiment_id = ""
         self._complained = False
 
     async def start(self) -> None:
-        await asyncio.to_thread(_set_up)
         self._thread.start()
+        await asyncio.to_thread(self._tried.wait, CONNECT_SECONDS)
 
     async def stop(self) -> None:
         if self._thread.is_alive():
             await asyncio.to_thread(self._stop)
 
     def attempt(self, claim: Claim) -> AttemptTrace:
-        return _MlflowAttempt(claim, self._put)
+        return _MlflowAttempt(claim, self._put, self._connected.is_set())
 
     def _put(self, spans: Sequence[Span]) -> None:
         try:
@@ -67,32 +76,46 @@ class MlflowTracing(Tracing):
             self._complain("too many wait for MLflow")
 
     def _stop(self) -> None:
-        import mlflow
-
-        try:
+        with suppress(Full):
             self._spans.put(None, timeout=STOP_SECONDS)
-        except Full:
-            return
         self._thread.join(STOP_SECONDS)
-        flush = Thread(target=mlflow.flush_trace_async_logging, daemon=True)
-        flush.start()
-        flush.join(STOP_SECONDS)
+        if self._connected.is_set():
+            import mlflow
 
-    def _write_all(self) -> None:
+            flush = Thread(target=mlflow.flush_trace_async_logging, daemon=True)
+            flush.start()
+            flush.join(STOP_SECONDS)
+
+    # -- on the thread -----------------------------------------------------------------------
+
+    def _work(self) -> None:
+        self._try(self._connect)
+        self._tried.set()
         ended = False
         while not ended:
             batch = [self._spans.get(), *self._waiting()]
             ended = None in batch
-            try:
-                _write([span for spans in batch for span in spans or ()])
-                self._complained = False
-            except Exception as error:
-                self._complain(f"{type(error).__name__}: {error}")
+            spans = [span for each in batch for span in each or ()]
+            if not self._connected.is_set():
+                self._try(self._connect)
+            if self._connected.is_set():
+                self._try(partial(_write, self._experiment_id, spans))
 
     def _waiting(self) -> Iterator[Sequence[Span] | None]:
         with suppress(Empty):
             for _ in range(BACKLOG_SPANS):
                 yield self._spans.get_nowait()
+
+    def _connect(self) -> None:
+        self._experiment_id = _connect()
+        self._connected.set()
+
+    def _try(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+            self._complained = False
+        except Exception as error:
+            self._complain(f"{type(error).__name__}: {error}")
 
     def _complain(self, reason: str) -> None:
         level = logging.DEBUG if self._complained else logging.WARNING
@@ -101,17 +124,19 @@ class MlflowTracing(Tracing):
 
 
 class _MlflowAttempt(AttemptTrace):
-    def __init__(self, claim: Claim, put: Put) -> None:
+    def __init__(self, claim: Claim, put: Put, deep: bool) -> None:
         self._claim = claim
         self._put = put
+        self._deep = deep
         self._started = time.time_ns()
-        self._status, self._message = "STATUS_CODE_ERROR", "it did not end its run"
+        self._failure: str | None = "it did not end its run"
         self._context = ExitStack()
 
     def __enter__(self) -> Self:
-        self._put([self._span(ended=None, status="STATUS_CODE_UNSET")])
+        self._tell(Course(started=self._started))
         try:
-            self._context.enter_context(_under(self._claim.run_id, self._claim.attempt))
+            if self._deep:
+                self._context.enter_context(_under(self._claim.run_id, self._claim.attempt))
         except Exception as error:
             _log.warning("run %s is traced in part: %s", self._claim.run_id, error)
         return self
@@ -126,19 +151,14 @@ class _MlflowAttempt(AttemptTrace):
             self._context.close()
         except Exception as broken:
             _log.debug("the trace of run %s was not left", self._claim.run_id, exc_info=broken)
-        span = self._span(ended=time.time_ns(), status=self._status, message=self._message)
-        self._put([span])
+        self._tell(Course(started=self._started, ended=time.time_ns(), failure=self._failure))
 
-    def recovered(self, past: Sequence[Event]) -> None:
+    def recovered(self, past: Sequence[LogEvent]) -> None:
         crashed = self._claim.attempt - 1
         times = [event.at * 1_000_000 for event in past if event.attempt == crashed]
-        if not times or self._claim.was is not RunStatus.RUNNING:
-            return
-        status, message = "STATUS_CODE_ERROR", "its process died"
-        span = self._span(
-            crashed, started=min(times), ended=max(times), status=status, message=message
-        )
-        self._put([span])
+        if times and self._claim.was is RunStatus.RUNNING:
+            course = Course(started=min(times), ended=max(times), failure="its process died")
+            self._tell(course, crashed)
 
     def ended(
         self,
@@ -147,117 +167,47 @@ class _MlflowAttempt(AttemptTrace):
         output: str | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
-        failed = status in _FAILED
-        self._status = "STATUS_CODE_ERROR" if failed else "STATUS_CODE_OK"
-        self._message = str((error or {}).get("message", "")) if failed else ""
+        failed = status in (RunStatus.ERROR, RunStatus.TIMEOUT)
+        self._failure = str((error or {}).get("message", "")) if failed else None
         if status is not None:
-            self._put([self._root(status, output)])
+            began = int(self._claim.created_at.timestamp() * 1e9)
+            course = Course(started=began, ended=time.time_ns(), failure=self._failure)
+            self._put([run_span(self._claim, course, status=status, output=output)])
 
-    def _root(self, status: RunStatus, output: str | None) -> Span:
-        claim = self._claim
-        asked = claim.request.get("command") or claim.request.get("input")
-        return _span(
-            claim.run_id,
-            ROOT,
-            name=claim.graph_id,
-            started=int(claim.created_at.timestamp() * 1e9),
-            ended=time.time_ns(),
-            status=self._status,
-            message=self._message,
-            attributes={
-                "mlflow.spanInputs": encode(asked),
-                "mlflow.spanOutputs": output or "null",
-                "session.id": encode(claim.thread_id),
-                **_facts(claim, status=status, attempts=claim.attempt),
-            },
-        )
-
-    def _span(
-        self,
-        number: int | None = None,
-        *,
-        started: int | None = None,
-        ended: int | None,
-        status: str,
-        message: str = "",
-    ) -> Span:
-        attempt = self._claim.attempt if number is None else number
-        return _span(
-            self._claim.run_id,
-            attempt,
-            name=f"attempt {attempt}",
-            started=started or self._started,
-            ended=ended,
-            status=status,
-            message=message,
-            attributes=_facts(self._claim, attempt=attempt),
-        )
+    def _tell(self, course: Course, attempt: int | None = None) -> None:
+        self._put([attempt_span(self._claim, attempt or self._claim.attempt, course)])
 
 
-def _facts(claim: Claim, **more: Any) -> dict[str, str]:
-    ids = {"run_id": claim.run_id, "thread_id": claim.thread_id}
-    told = {**ids, "assistant_id": claim.assistant_id, **more}
-    return {f"langgraph_durable.{key}": encode(value) for key, value in told.items()}
-
-
-def _span(
-    run_id: str,
-    number: int,
-    *,
-    name: str,
-    started: int,
-    ended: int | None,
-    status: str,
-    message: str,
-    attributes: Mapping[str, str],
-) -> Span:
-    """A span in the words of OpenTelemetry's JSON; times are nanoseconds since 1970."""
-    return {
-        "trace_id": b64encode(UUID(run_id).bytes).decode(),
-        "span_id": b64encode(_span_id(run_id, number)).decode(),
-        "parent_span_id": "" if number == ROOT else b64encode(_span_id(run_id, ROOT)).decode(),
-        "name": name,
-        "start_time_unix_nano": started,
-        "end_time_unix_nano": ended,
-        "status": {"code": status, "message": message},
-        "attributes": {
-            "mlflow.traceRequestId": encode(trace_id(run_id)),
-            "mlflow.spanType": encode("AGENT" if number == ROOT else "CHAIN"),
-            **attributes,
-        },
-    }
-
-
-def _span_id(run_id: str, number: int) -> bytes:
-    return blake2b(UUID(run_id).bytes + number.to_bytes(4), digest_size=8).digest()
-
-
-def _under(run_id: str, attempt: int) -> Any:
+def _under(run_id: str, attempt: int) -> AbstractContextManager[Any]:
     """A context whose spans are children of an attempt's."""
     from mlflow.tracing import set_tracing_context_from_http_request_headers
 
-    parent = f"00-{UUID(run_id).hex}-{_span_id(run_id, attempt).hex()}-01"
-    return set_tracing_context_from_http_request_headers({"traceparent": parent})
+    parent: AbstractContextManager[Any] = set_tracing_context_from_http_request_headers(
+        {"traceparent": traceparent(run_id, attempt)}
+    )
+    return parent
 
 
-def _set_up() -> None:
-    # A span that waits for others to be sent with it dies with its process.
-    os.environ.setdefault("MLFLOW_USE_BATCH_SPAN_PROCESSOR", "false")
+def _connect() -> str:
+    """Ask for the experiment, and let LangChain's spans be written from now on."""
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
     import mlflow
+    from mlflow.tracking.fluent import _get_experiment_id
     from mlflow.utils.autologging_utils import autologging_is_disabled
 
+    experiment_id = str(_get_experiment_id())
+    mlflow.set_experiment(experiment_id=experiment_id)
     if autologging_is_disabled("langchain"):
         mlflow.langchain.autolog(silent=True)
+    return experiment_id
 
 
-def _write(spans: Sequence[Span]) -> None:
+def _write(experiment_id: str, spans: Sequence[Span]) -> None:
     from mlflow.entities import Span as MlflowSpan
     from mlflow.tracing.client import TracingClient
-    from mlflow.tracking.fluent import _get_experiment_id
 
     newest = {span["span_id"]: span for span in spans}
-    if not newest:
-        return
-    TracingClient().log_spans(
-        _get_experiment_id(), [MlflowSpan.from_dict(span) for span in newest.values()]
-    )
+    if newest:
+        found = [MlflowSpan.from_dict(span) for span in newest.values()]
+        TracingClient().log_spans(experiment_id, found)

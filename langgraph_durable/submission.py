@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from langgraph_durable.answers import bind
 from langgraph_durable.assistants import with_defaults
-from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadNotFound
+from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadMoved, ThreadNotFound
 from langgraph_durable.model import (
     Assistant,
     RecoveryStrategy,
@@ -45,6 +45,7 @@ async def submit(
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
     thread = await _locked_thread(conn, request, ttl)
+    await _check_place(conn, request)
     request = with_defaults(request, assistant, thread["metadata"])
     thread = await _made_room(conn, request, thread)
     request, answer = await _heard(conn, request, thread)
@@ -102,6 +103,14 @@ async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: T
         ttl=None if temporary else ttl,
     )
     return await threads.lock(conn, thread_id)
+
+
+async def _check_place(conn: AsyncConnection[Row], request: RunRequest) -> None:
+    """Raise ThreadMoved when another run has gone on from the one that ``request`` follows."""
+    if request.follows is None:
+        return
+    if await runs.lock_behind(conn, await runs.get(conn, request.follows)) is not None:
+        raise ThreadMoved
 
 
 async def _heard(

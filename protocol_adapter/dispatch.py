@@ -18,9 +18,8 @@ from starlette.routing import Route
 
 from langgraph_durable.errors import InvalidRequest
 from langgraph_durable.serde import received
-from protocol_adapter.envelope import Handler
+from protocol_adapter.envelope import METHODS, Handler
 
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _GENERIC = ("id", "session_id", "graph", "agent")
 _RESPONSES = (
     *("model", "custom_inputs", "context", "conversation", "previous_response_id"),

@@ -16,6 +16,8 @@ from starlette.responses import Response
 from langgraph_durable.serde import encode, received
 from protocol_adapter.request_id import request_id
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 log = logging.getLogger(__name__)
@@ -98,9 +100,10 @@ def _handler(verbs: Mapping[str, Handler], http: Request) -> Handler:
 
 
 async def json_body(http: Request) -> Any:
-    """The decoded body; refused when it is no JSON."""
+    """The body as JSON, whatever its content type says; nothing at all is None."""
+    body = await http.body()
     try:
-        return received(await http.body())
+        return received(body) if body else None
     except ValueError:
         raise Refusal("The body is not valid JSON.", code="invalid_json") from None
 

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from typing import Any
 
 from langchain_core.utils.uuid import uuid7
 
@@ -43,6 +44,7 @@ class Runs(Started):
             UnknownGraph, AssistantNotFound: nothing of that name is served here.
             ThreadNotFound: and ``if_not_exists`` does not ask to create it.
             ThreadBusy: and ``multitask`` is ``reject``.
+            ThreadMoved: another run has gone on from the one this request ``follows``.
             CheckpointNotFound: the request names a checkpoint its thread does not have.
             InvalidRequest: the request contradicts itself.
             WebhookRefused: its webhook must not be called from here.
@@ -118,6 +120,14 @@ class Runs(Started):
         return await self._machinery.loops.call(
             lambda place: thread_behind(place, source, run, ttl=ttl)
         )
+
+    async def answer_to(self, asker: Run, question_id: str) -> tuple[Run, Any] | None:
+        """The run that answers what ``asker`` asked, and the answer; None while it is open.
+
+        A run that failed or was cancelled has taken its answer back.
+        """
+        async with reading(self._machinery.pool) as conn:
+            return await runs.answering(conn, asker, question_id)
 
     async def run(self, run_id: str, thread_id: str | None = None) -> Run:
         """Raises RunNotFound, also when the run is on another thread than ``thread_id``."""

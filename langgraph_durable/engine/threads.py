@@ -15,7 +15,7 @@ from langgraph_durable.errors import ThreadBusy, ThreadNotFound, UnknownGraph
 from langgraph_durable.model import Thread, Ttl
 from langgraph_durable.postgres import reading, transaction
 from langgraph_durable.rotation import copy_statements
-from langgraph_durable.store import checkpoints, runs, threads
+from langgraph_durable.store import checkpoints, responses, runs, threads
 
 
 class Threads(Started):
@@ -81,6 +81,7 @@ class Threads(Started):
             row = await threads.lock(conn, thread_id)
             name, ttl = str(uuid.uuid4()), self.project.threads.ttl
             copy = await threads.insert_copy(conn, row["thread_id"], name, ttl=ttl)
+            await responses.copy_items(conn, row["thread_id"], name, whole=True)
             source = row["checkpoint_thread_id"]
             entry = await checkpoints.entry(conn, source)
             for statement, parameters in copy_statements(

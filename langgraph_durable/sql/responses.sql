@@ -1,9 +1,11 @@
 -- save --
--- The terminal object is stored once; whoever comes second reads the first.
+-- The terminal object is stored once; whoever comes second reads the first. Of one that was deleted
+-- nothing is stored again.
 INSERT INTO responses AS held (response_id, run_id, terminal)
 VALUES (%(response_id)s, %(run_id)s, %(terminal)s)
-ON CONFLICT (run_id) DO UPDATE SET terminal = coalesce(held.terminal, EXCLUDED.terminal)
-RETURNING terminal
+ON CONFLICT (run_id) DO UPDATE
+    SET terminal = CASE WHEN NOT held.deleted THEN coalesce(held.terminal, EXCLUDED.terminal) END
+RETURNING coalesce(terminal, %(terminal)s) AS terminal
 
 -- stored --
 -- The stored terminal object.
@@ -27,3 +29,10 @@ SELECT item_id, item FROM conversation_items WHERE thread_id = %(thread_id)s ORD
 INSERT INTO conversation_items (thread_id, item_id, item)
 VALUES (%(thread_id)s, %(item_id)s, %(item)s)
 ON CONFLICT (thread_id, item_id) DO UPDATE SET item = EXCLUDED.item
+
+-- copy_items --
+-- What was taken out of a conversation stays out of its copy; what was put in comes with the whole.
+INSERT INTO conversation_items (thread_id, item_id, item)
+SELECT %(name)s, item_id, item FROM conversation_items
+WHERE thread_id = %(thread_id)s AND (%(whole)s OR item IS NULL)
+ORDER BY position

@@ -37,6 +37,15 @@ WHERE thread_id = %(thread_id)s AND ticket > %(ticket)s AND NOT hidden
 ORDER BY ticket LIMIT 1
 FOR NO KEY UPDATE
 
+-- answering --
+-- The first run behind another one that answers its question; a failed one has taken that back.
+SELECT r.*, t.checkpoint_thread_id AS conversation_id
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.thread_id = %(thread_id)s AND r.ticket > %(ticket)s AND NOT r.hidden
+  AND r.status IN ('pending', 'running', 'success')
+  AND r.answer::jsonb -> 'answers' ? %(question_id)s
+ORDER BY r.ticket LIMIT 1
+
 -- begun_after --
 -- A thread's runs that have begun, in the order they began, behind one of them.
 SELECT r.*, t.checkpoint_thread_id AS conversation_id

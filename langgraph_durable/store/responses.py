@@ -44,6 +44,12 @@ async def items(conn: AsyncConnection[Row], thread_id: str) -> dict[str, str | N
     return {row["item_id"]: row["item"] for row in await rows.fetchall()}
 
 
+async def copy_items(conn: AsyncConnection[Row], thread_id: str, name: str, *, whole: bool) -> None:
+    """Keep out of a copy what was taken out by hand; ``whole`` also puts in what was put in."""
+    copied = {"thread_id": thread_id, "name": name, "whole": whole}
+    await conn.execute(_SQL["copy_items"], copied)
+
+
 async def put_item(
     conn: AsyncConnection[Row], thread_id: str, item_id: str, item: str | None
 ) -> None:

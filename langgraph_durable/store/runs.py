@@ -110,6 +110,15 @@ async def lock_behind(conn: AsyncConnection[Row], run: Run) -> Row | None:
     return await (await conn.execute(_SQL["lock_behind"], place)).fetchone()
 
 
+async def answering(
+    conn: AsyncConnection[Row], asker: Run, question_id: str
+) -> tuple[Run, Any] | None:
+    """The first run behind ``asker`` that has answered its question, or is about to."""
+    place = {"thread_id": asker.thread_id, "ticket": asker.ticket, "question_id": question_id}
+    row = await (await conn.execute(_SQL["answering"], place)).fetchone()
+    return (as_run(row), decode(row["answer"])["answers"][question_id]) if row else None
+
+
 async def by_key(conn: AsyncConnection[Row], key: str) -> tuple[Run, str | None] | None:
     """The run that a request under an idempotency key has made, and the hash of that request."""
     row = await (await conn.execute(_SQL["by_key"], {"key": key})).fetchone()

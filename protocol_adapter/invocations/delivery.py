@@ -34,18 +34,14 @@ async def stream(engine: DurableEngine, run: Run, after: Cursor) -> AsyncIterato
 
 
 async def page(engine: DurableEngine, run: Run, after: Cursor) -> dict[str, Any]:
-    """The events behind ``after`` that are there now; ``next`` is the cursor to go on from."""
-    listed: list[dict[str, Any]] = []
-    last = run.next_seq - 1
-    if after < last:
+    """The first events behind ``after`` that are there now; ``next`` is the cursor behind them."""
+    listed: list[Event] = []
+    if after < run.next_seq - 1:
         async with aclosing(engine.batches(run.run_id, after)) as batches:
-            async for events in batches:
-                shown = await _known(engine, run, events)
-                listed += [_entry(event, shown) for event in events]
-                after = Cursor(events[-1].seq)
-                if after >= last:
-                    break
-    return {"events": listed, "next": after}
+            listed = await anext(batches, [])
+    shown = await _known(engine, run, listed)
+    following = listed[-1].seq if listed else after
+    return {"events": [_entry(event, shown) for event in listed], "next": following}
 
 
 async def result(engine: DurableEngine, run: Run) -> AsyncIterator[bytes]:
@@ -57,7 +53,8 @@ async def result(engine: DurableEngine, run: Run) -> AsyncIterator[bytes]:
 
 
 async def _known(engine: DurableEngine, run: Run, events: list[Event]) -> Run:
-    return await engine.run(run.run_id) if events[-1].name == "end" else run
+    ended = bool(events) and events[-1].name == "end"
+    return await engine.run(run.run_id) if ended else run
 
 
 def _frame(event: Event, run: Run) -> bytes:

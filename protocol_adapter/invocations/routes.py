@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import quote
@@ -17,17 +16,14 @@ from langgraph_durable.errors import RunNotCancellable, RunNotFound, ThreadNotFo
 from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus, Thread
 from langgraph_durable.serde import clean
 from protocol_adapter import sse
-from protocol_adapter.envelope import Handler, endpoint, integer, json_answer, json_body
+from protocol_adapter.envelope import METHODS, Handler, endpoint, integer, json_answer, json_body
 
 from . import delivery, ids, request
 from .objects import invocation
 from .refusal import nothing_asked, refusal_of, reused
 from .request import Asked
 
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _EVENTS, _JSON = "text/event-stream", "application/json"
-
-log = logging.getLogger(__name__)
 
 
 class Invocations:
@@ -50,7 +46,7 @@ class Invocations:
             "{rest:path}": {},
         }
         return [
-            Route(f"/invocations/{path}", endpoint(verbs, refusal_of), methods=_METHODS)
+            Route(f"/invocations/{path}", endpoint(verbs, refusal_of), methods=METHODS)
             for path, verbs in paths.items()
         ]
 

@@ -83,6 +83,8 @@ class Conversations:
         item = await self._item(http, thread)
         if item["type"] != "message":
             raise Refusal("Only messages can be taken out of a conversation.", param="item_id")
+        if item["id"] in record.callers(await self._messages(thread)):
+            raise Refusal("A message that calls tools has to stay.", param="item_id")
         await self._engine.put_items(thread.thread_id, {item["id"]: None})
         return json(_conversation(thread))
 
@@ -97,12 +99,15 @@ class Conversations:
                 code="conversation_not_found",
             ) from None
 
-    async def _items(self, thread: Thread) -> list[dict[str, Any]]:
+    async def _messages(self, thread: Thread) -> list[Any]:
         state = await self._engine.state(thread.thread_id)
         values = state.values if state is not None and isinstance(state.values, dict) else {}
         messages = decode(encode(values.get("messages")))
+        return messages if isinstance(messages, list) else []
+
+    async def _items(self, thread: Thread) -> list[dict[str, Any]]:
         by_hand = await self._engine.items_by_hand(thread.thread_id)
-        return record.items(messages if isinstance(messages, list) else [], by_hand)
+        return record.items(await self._messages(thread), by_hand)
 
     async def _item(self, http: Request, thread: Thread) -> dict[str, Any]:
         name = http.path_params["item_id"]
@@ -140,7 +145,9 @@ def _items(body: Mapping[str, Any], *, needed: bool) -> list[dict[str, Any]]:
         return []
     if not isinstance(given, list) or not (0 if not needed else 1) <= len(given) <= _ITEMS_AT_ONCE:
         raise Refusal(f"'items' must be a list of up to {_ITEMS_AT_ONCE} items.", param="items")
-    return inbound.items_of(given, param="items")
+    items = inbound.items_of(given, param="items")
+    inbound.messages_of(items)  # refused now, or every later turn would be
+    return items
 
 
 def _conversation(thread: Thread) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ class Held:
     ``calls`` are all tool calls ever made there, ``open_calls`` those of the last AI message
     that have no result: ``{call_id: {"name", "arguments"}}``. ``turn`` are the ids of the
     messages since a person last spoke. ``questions`` are the open interrupts, id -> value.
+    ``settled`` are names of questions answered before.
     ``put`` are items that were put into the conversation by hand, ``taken`` ids of messages that
     were taken out of it.
     """
@@ -30,6 +31,7 @@ class Held:
     open_calls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     turn: tuple[str, ...] = ()
     questions: Mapping[str, Any] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
     put: Sequence[Mapping[str, Any]] = ()
     taken: Sequence[str] = ()
     busy: bool = False
@@ -43,6 +45,7 @@ def held(
     questions: Mapping[str, Any],
     *,
     busy: bool,
+    settled: Iterable[str] = (),
     items: Mapping[str, str | None] | None = None,
 ) -> Held:
     """What a thread holds whose ``messages`` channel, as JSON, is ``channel``.
@@ -65,6 +68,7 @@ def held(
         },
         turn=tuple(message["id"] for message in m.latest_turn(messages) if message.get("id")),
         questions=questions,
+        settled=frozenset(settled),
         put=tuple(decode(text) for text in by_hand.values() if text is not None),
         taken=tuple(name for name, text in by_hand.items() if text is None),
         busy=busy,
@@ -115,8 +119,18 @@ def by_hand(thread: Held) -> list[dict[str, Any]]:
     """Messages that bring the thread in line with what was done to its conversation by hand."""
     new = [item for item in thread.put if not _known(item, thread)]
     gone = [name for name in thread.taken if name in thread.ids]
-    removals = [{"role": "remove", "content": "", "id": name} for name in gone]
-    return removals + inbound.messages_of(new)
+    removed = [message for name in gone for message in removal(name)]
+    return removed + inbound.messages_of(new)
+
+
+def removal(name: str) -> list[dict[str, Any]]:
+    """Takes a message out of the thread.
+
+    It is put there first: the turn before may take it out as well, and LangGraph refuses to
+    remove what is not there.
+    """
+    roles = ("system", "remove")
+    return [{"role": role, "content": "", "id": name} for role in roles]
 
 
 def repairs(thread: Held, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ _AGAIN = re.compile(r"~\d+$")
 
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 _QUESTION = re.compile(r"[A-Za-z0-9_-]{44}")
+_WITH_ACTION = re.compile(r"(.+):([0-9]{1,3})", re.DOTALL)
 _NO_ACTION = 255
 
 APPROVAL = "mcpr_"
@@ -65,9 +66,8 @@ def question_of(name: str) -> Question:
         action = None if token[-1] == _NO_ACTION else token[-1]
         run = str(UUID(bytes=token[:16]))
         return Question(interrupt_id=token[16:32].hex(), run_id=run, action=action)
-    interrupt_id, colon, action_text = bare.rpartition(":")
-    if colon and action_text.isdecimal():
-        return Question(interrupt_id=interrupt_id, action=int(action_text))
+    if found := _WITH_ACTION.fullmatch(bare):
+        return Question(interrupt_id=found[1], action=int(found[2]))
     return Question(interrupt_id=bare)
 
 

@@ -70,6 +70,11 @@ def _check(item: Item, param: str) -> None:
     for key in _NEEDED.get(item["type"], ()):
         if not isinstance(item.get(key), str):
             raise Refusal(f"'{key}' must be a string.", param=f"{param}.{key}")
+    if item["type"] == "mcp_approval_response":
+        if not isinstance(item.get("approve"), bool):
+            raise Refusal("'approve' must be a boolean.", param=f"{param}.approve")
+        if not isinstance(item.get("reason"), (str, type(None))):
+            raise Refusal("'reason' must be a string.", param=f"{param}.reason")
 
 
 _NEEDED = {

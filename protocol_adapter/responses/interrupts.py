@@ -86,14 +86,20 @@ def actions_of(value: Any) -> list[Item] | None:
     return actions if all(isinstance(action, dict) for action in actions) else None
 
 
-def question_of(item: Item) -> Question | None:
-    """The question that an item may answer."""
+def name_in(item: Item) -> str:
+    """What an answer calls its question; empty for other items."""
     match item.get("type"):
         case "mcp_approval_response":
-            return ids.question_of(str(item.get("approval_request_id")))
+            return str(item.get("approval_request_id"))
         case "function_call_output":
-            return ids.question_of(str(item.get("call_id")))
-    return None
+            return ids.original(str(item.get("call_id")))
+    return ""
+
+
+def question_of(item: Item) -> Question | None:
+    """The question that an item may answer."""
+    name = name_in(item)
+    return ids.question_of(name) if name else None
 
 
 def last_answers(items: Sequence[Item]) -> list[Item]:
@@ -117,11 +123,13 @@ def command(items: Sequence[Item], questions: Mapping[str, Any]) -> dict[str, An
         question = question_of(item)
         if question is None or question.interrupt_id not in questions:
             continue
+        value = questions[question.interrupt_id]
         if question.action is not None:
-            decided = decisions.setdefault(question.interrupt_id, {})
-            decided[question.action] = _decision(item)
+            if question.action < len(actions_of(value) or ()):
+                decided = decisions.setdefault(question.interrupt_id, {})
+                decided[question.action] = _decision(item)
             continue
-        answer = answer_of(item, questions[question.interrupt_id])
+        answer = answer_of(item, question, value)
         if _is_envelope(answer):
             edits |= _edits(answer)
             if "resume" not in answer:
@@ -132,15 +140,16 @@ def command(items: Sequence[Item], questions: Mapping[str, Any]) -> dict[str, An
     return {**({"resume": resume} if resume else {}), **edits}
 
 
-def answer_of(item: Item, value: Any) -> Any:
+def answer_of(item: Item, question: Question | None, value: Any) -> Any:
     """What one item answers to a question with this value.
 
     Yes or no; to a list of actions one decision for each. A plain question gets a plain
     ``False``: most graphs test the answer's truth, and a rejection in an object would read as yes.
     """
-    if item["type"] == "function_call_output":
-        return _decoded(item.get("output"))
     actions = actions_of(value)
+    if item["type"] == "function_call_output":
+        one = actions is not None and question is not None and question.action is not None
+        return {"decisions": [_decision(item)]} if one else _decoded(item.get("output"))
     if actions is None:
         return bool(item.get("approve"))
     return {"decisions": [_decision(item) for _ in actions]}
@@ -159,7 +168,12 @@ def _decision(item: Item) -> Any:
     """One action's decision: from an approval, or whatever a client has written itself."""
     if item["type"] == "function_call_output":
         given = _decoded(item.get("output"))
-        return given if isinstance(given, dict) else {"type": "approve" if given else "reject"}
+        if isinstance(given, bool):
+            return {"type": "approve" if given else "reject"}
+        if not isinstance(given, dict):
+            # Any guess at what a text means would be a guess at an approval.
+            raise Refusal("A decision is true, false or an object with a 'type'.", param="input")
+        return given
     if item.get("approve"):
         return {"type": "approve"}
     reason = item.get("reason")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from protocol_adapter.openapi import (
+    ANY,
     FLAG,
     OBJECT,
     TEXT,
@@ -20,7 +21,7 @@ from protocol_adapter.openapi import (
 )
 
 from .config import GRANULARITIES, TOOL_ITEMS
-from .objects import ECHOED
+from .objects import CUSTOM_OUTPUTS, ECHOED
 from .request import TYPES
 
 _KINDS: dict[type, Schema] = {
@@ -62,6 +63,7 @@ _ANSWERED: dict[str, Schema] = {
     "usage": nullable(OBJECT),
     **{key: nullable(_of(key)) for key in ECHOED},
 }
+_WHOLE = row(**_ANSWERED)
 _ERROR = row(message=TEXT, type=TEXT, param=nullable(TEXT), code=nullable(TEXT))
 _DELETED = Answer(schema=row(id=TEXT, object=TEXT, deleted=FLAG))
 _LIST = Answer(
@@ -145,7 +147,10 @@ RESPONSES = Door(
         for name, operation in _OPERATIONS.items()
     },
     schemas={
-        "Response": row(**_ANSWERED),
+        "Response": {
+            **_WHOLE,
+            "properties": {**_ANSWERED, CUSTOM_OUTPUTS: ANY},
+        },
         "ResponseCreate": asked(("input",), **_ASKED),
         "ConversationCreate": asked((), metadata=OBJECT, items=listed(OBJECT)),
         "ItemsCreate": asked(("items",), items=listed(OBJECT)),

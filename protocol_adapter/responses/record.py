@@ -15,13 +15,27 @@ Item = dict[str, Any]
 _ROLES = {"human": "user", "system": "system", "developer": "developer"}
 
 
-def items(messages: Sequence[Message], by_hand: Mapping[str, str | None]) -> list[Item]:
-    """Every item: those of ``messages``, then what was put in by hand and no turn has taken up."""
+def items(channel: Sequence[Any], by_hand: Mapping[str, str | None]) -> list[Item]:
+    """Every item: those of the messages in ``channel``, then what was put in by hand and no turn
+    has taken up."""
+    messages = [each for each in channel if _is_message(each)]
     told = [item for message in messages for item in _items_of(message)]
     held = {message.get("id") for message in messages} | {item["id"] for item in told}
     put = [decode(text) for name, text in by_hand.items() if text and name not in held]
     gone = {name for name, text in by_hand.items() if text is None}
     return [item for item in [*told, *put] if item["id"] not in gone]
+
+
+def callers(channel: Sequence[Any]) -> set[str]:
+    """Ids of the messages that call tools."""
+    return {str(each.get("id")) for each in channel if _is_message(each) and each.get("tool_calls")}
+
+
+def _is_message(value: Any) -> bool:
+    """Only such a channel is a conversation: graphs may keep other things under ``messages``."""
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+        return False
+    return value.get("type") in _ROLES or m.message_in(value) is not None
 
 
 def _items_of(message: Message) -> Iterator[Item]:
@@ -60,11 +74,14 @@ def _part(block: Any, ai: bool) -> Item | None:
     """A content block as a content part; None for what has no part, such as reasoning."""
     if isinstance(block, str):
         block = {"type": "text", "text": block}
+    if not isinstance(block, dict):
+        return None
+    text = str(block.get("text") or "")
     match block.get("type"):
         case "text" if ai:
-            return {"type": "output_text", "text": block["text"], "annotations": [], "logprobs": []}
+            return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
         case "text":
-            return {"type": "input_text", "text": block["text"]}
+            return {"type": "input_text", "text": text}
         case "refusal":
             return {"type": "refusal", "refusal": block.get("refusal", "")}
         case "image":

@@ -1,9 +1,8 @@
-"""The one error shape of this door: ``{"error": {message, type, param, code}}``."""
+"""What a client is told when the engine says no."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from langgraph_durable.errors import (
     AssistantNotFound,
@@ -16,43 +15,13 @@ from langgraph_durable.errors import (
     StoreUnavailable,
     ThreadBusy,
     ThreadExists,
+    ThreadMoved,
     ThreadNotFound,
     UnknownGraph,
 )
-
-
-class Refusal(Exception):
-    """An answer with an error body; ``status`` is the HTTP status."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int = 400,
-        param: str | None = None,
-        code: str | None = None,
-        kind: str = "invalid_request_error",
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.param = param
-        self.code = code
-        self.kind = kind
-        self.headers = dict(headers or {})
-
-    @property
-    def body(self) -> dict[str, Any]:
-        return {
-            "error": {
-                "message": self.message,
-                "type": self.kind,
-                "param": self.param,
-                "code": self.code,
-            }
-        }
-
+from protocol_adapter.envelope import Refusal as Refusal
+from protocol_adapter.envelope import broken
+from protocol_adapter.envelope import unavailable as unavailable
 
 _ANSWERS: dict[type[DurableError], tuple[int, str]] = {
     RunNotFound: (404, "response_not_found"),
@@ -61,6 +30,7 @@ _ANSWERS: dict[type[DurableError], tuple[int, str]] = {
     AssistantNotFound: (400, "model_not_found"),
     UnknownGraph: (400, "model_not_found"),
     RunNotCancellable: (400, "response_not_cancellable"),
+    ThreadMoved: (409, "conversation_locked"),
     ThreadBusy: (409, "conversation_locked"),
     ThreadExists: (409, "conversation_exists"),
     KeyReused: (409, "idempotency_key_reused"),
@@ -78,18 +48,7 @@ def refusal_of(error: Exception) -> Refusal:
         status, code = _ANSWERS[type(error)]
         headers = {"x-should-retry": "false"} if isinstance(error, KeyReused) else {}
         return Refusal(error.message, status=status, code=code, headers=headers)
-    return Refusal("The server had an error.", status=500, kind="server_error", code="server_error")
-
-
-def unavailable(message: str) -> Refusal:
-    """Not now, but soon: the client may come again after a second."""
-    return Refusal(
-        message,
-        status=503,
-        kind="server_error",
-        code="service_unavailable",
-        headers={"Retry-After": "1"},
-    )
+    return broken()
 
 
 def response_not_found(response_id: str) -> Refusal:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+import orjson
+
 from langgraph_durable.model import RunRequest
-from langgraph_durable.serde import encode
 
 from . import history, inbound, interrupts
 from .config import GRANULARITIES, TOOL_ITEMS, Defaults
@@ -91,8 +92,8 @@ class Asked:
 
     @property
     def digest(self) -> str:
-        """What tells this request from any other."""
-        return sha256(encode(self.body).encode()).hexdigest()
+        """What tells this request from any other; the order of keys does not."""
+        return sha256(orjson.dumps(self.body, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def tool_items(self, defaults: Defaults) -> str:
         """How tools that the graph runs itself are shown."""
@@ -165,7 +166,8 @@ def run_request(
     idempotency_key: str | None = None,
 ) -> RunRequest:
     """What the engine is asked for: a new turn, or the answer to the thread's open question."""
-    command = interrupts.command(asked.items, thread.questions)
+    open_items = [i for i in asked.items if interrupts.name_in(i) not in thread.settled]
+    command = interrupts.command(open_items, thread.questions)
     told = {"told": thread.turn, "calls": dict(thread.open_calls)} if command else {}
     passing = conversation.new and not asked.stored
     return RunRequest(
@@ -224,7 +226,7 @@ def _messages(asked: Asked, thread: Held) -> list[dict[str, Any]]:
     if instructions := asked.body.get("instructions"):
         before.append({"role": "system", "content": instructions, "id": _INSTRUCTIONS})
     elif _INSTRUCTIONS in thread.ids:
-        before.append({"role": "remove", "content": "", "id": _INSTRUCTIONS})
+        before += history.removal(_INSTRUCTIONS)
     return before + new
 
 

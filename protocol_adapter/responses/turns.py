@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from langchain_core.utils.uuid import uuid7
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import RunNotFound, ThreadNotFound
+from langgraph_durable.errors import DurableError, RunNotFound, ThreadMoved, ThreadNotFound
 from langgraph_durable.model import Run, ThreadStatus
 from langgraph_durable.serde import decode, encode
 
-from . import history, ids, interrupts, objects, request
+from . import answers, history, ids, interrupts, objects, request
+from .answers import Answers
 from .config import Defaults
 from .conversation import Conversation, resolve
-from .ids import Question
 from .refusal import Refusal, response_not_found
 from .request import Asked
 
-Item = Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a turn belongs, and the run it goes on from, unless it just queues up there.
+
+    ``copied``: the thread was made for this turn.
+    """
+
+    conversation: Conversation
+    follows: str | None = None
+    copied: bool = False
 
 
 class Turns:
@@ -40,22 +50,13 @@ class Turns:
         """
         graph = request.graph_of(asked.body.get("model"), self._engine.graph_ids)
         made = await self._engine.made_before(key, asked.digest) if key else None
-        made = made or await self._answered_before(asked)
-        if made is not None:
+        given = await answers.read(self._engine, asked.items)
+        if made := made or given.repeated(asked.items):
             return made
-        run_id = str(uuid7())
-        conversation = await self._conversation(asked, ids.response_id(run_id))
-        wish = request.run_request(
-            asked,
-            run_id=run_id,
-            graph=graph,
-            conversation=conversation,
-            thread=await self._held(conversation),
-            defaults=self._defaults,
-            idempotency_key=key,
-        )
-        allowed = self._engine.allowed_headers(headers)
-        return await self._engine.submit(replace(wish, headers=allowed))
+        try:
+            return await self._begin(asked, graph=graph, given=given, headers=headers, key=key)
+        except ThreadMoved:  # by a request that came at the same time
+            return await self.begin(asked, headers=headers, key=key)
 
     async def run(self, response_id: str) -> Run:
         """The run of a response that may be asked for. Raises Refusal (404)."""
@@ -70,19 +71,57 @@ class Turns:
             raise response_not_found(response_id)
         return run
 
+    async def _begin(
+        self,
+        asked: Asked,
+        *,
+        graph: str,
+        given: Answers,
+        headers: Mapping[str, str],
+        key: str | None,
+    ) -> Run:
+        run_id = str(uuid7())
+        place = await self._place(asked, given, ids.response_id(run_id))
+        made: Run | None = None
+        try:
+            if interrupts.last_answers(asked.items):
+                # The same answer may have come meanwhile; from here on ``follows`` keeps it out.
+                given = await answers.read(self._engine, asked.items)
+                made = given.repeated(asked.items)
+            if made is None:
+                wish = request.run_request(
+                    asked,
+                    run_id=run_id,
+                    graph=graph,
+                    conversation=place.conversation,
+                    thread=await self._held(place.conversation, given),
+                    defaults=self._defaults,
+                    idempotency_key=key,
+                )
+                allowed = self._engine.allowed_headers(headers)
+                wish = replace(wish, headers=allowed, follows=place.follows)
+                made = await self._engine.submit(wish)
+            return made
+        finally:
+            if place.copied and (made is None or made.thread_id != place.conversation.id):
+                await self._discard(place.conversation.id)
+
     # -- whose conversation ------------------------------------------------------------------
 
-    async def _conversation(self, asked: Asked, response_id: str) -> Conversation:
+    async def _place(self, asked: Asked, given: Answers, response_id: str) -> _Place:
         previous = asked.body.get("previous_response_id")
         # Resolved before it is looked up: a contradiction is told whether or not it exists.
         found = resolve(asked.body, response_id=response_id, previous=previous)
         if found.source == "previous_response_id":
-            previous = await self._engine.thread_behind(await self._previous(found.id))
-            return resolve(asked.body, response_id=response_id, previous=previous)
-        if found.source == "conversation":
-            return found
-        asking = await self._asking(asked.items)
-        return resolve(asked.body, response_id=response_id, asking=asking)
+            run = await self._previous(found.id)
+            thread_id = await self._engine.thread_behind(run)
+            found = resolve(asked.body, response_id=response_id, previous=thread_id)
+            copied = thread_id != run.thread_id
+            return _Place(found, None if copied else run.run_id, copied)
+        if found.source != "conversation":
+            found = resolve(asked.body, response_id=response_id, asking=given.asking)
+        answering = not found.new and interrupts.last_answers(asked.items)
+        return _Place(found, await self._latest(found.id) if answering else None)
 
     async def _previous(self, response_id: str) -> Run:
         try:
@@ -95,26 +134,14 @@ class Turns:
                 code="previous_response_not_found",
             ) from None
 
-    async def _asking(self, items: Sequence[Item]) -> str | None:
-        """The thread that waits for an answer in ``items``, whose names tell who asked."""
-        for item in reversed(items):
-            question = interrupts.question_of(item)
-            run = await self._asked_by(question)
-            if question is None or run is None:
-                continue
-            if await self._asks(run, question):
-                return run.thread_id
-        return None
-
-    async def _asked_by(self, question: Question | None) -> Run | None:
-        if question is None or question.run_id is None:
-            return None
+    async def _latest(self, thread_id: str) -> str | None:
         try:
-            return await self._engine.run(question.run_id)
-        except RunNotFound:
+            latest = await self._engine.runs(thread_id, limit=1)
+        except ThreadNotFound:
             return None
+        return latest[0].run_id if latest else None
 
-    async def _held(self, conversation: Conversation) -> history.Held:
+    async def _held(self, conversation: Conversation, given: Answers) -> history.Held:
         if conversation.new:
             return history.NOTHING
         try:
@@ -127,47 +154,13 @@ class Turns:
         return history.held(
             decode(encode(values.get("messages"))),
             {question["id"]: question.get("value") for question in asked},
+            settled=given.settled,
             busy=thread.status is ThreadStatus.BUSY,
             items=await self._engine.items_by_hand(thread.thread_id),
         )
 
-    # -- answers that come again -------------------------------------------------------------
-
-    async def _answered_before(self, asked: Asked) -> Run | None:
-        """The run that the answers at the end of a request have started before.
-
-        Clients repeat requests: an approval that comes twice must not do its work twice.
-        Raises Refusal when the answer was another one then.
-        """
-        for item in interrupts.last_answers(asked.items):
-            question = interrupts.question_of(item)
-            asker = await self._asked_by(question)
-            if question is None or asker is None or await self._asks(asker, question):
-                continue
-            for run in await self._engine.runs(asker.thread_id, limit=1000):
-                given = (run.request.get("command") or {}).get("resume") or {}
-                if isinstance(given, dict) and question.interrupt_id in given:
-                    _check_same(item, question, given[question.interrupt_id])
-                    return run
-        return None
-
-    async def _asks(self, asker: Run, question: Question) -> bool:
-        thread = await self._engine.thread(asker.thread_id)
-        asked = (q["id"] for each in thread.interrupts.values() for q in each)
-        return question.interrupt_id in asked
-
-
-def _check_same(item: Item, question: Question, given: Any) -> None:
-    """Raises Refusal unless ``item`` gives the answer that was ``given`` before."""
-    decisions = given.get("decisions") if isinstance(given, dict) else None
-    listed: Any = None
-    if isinstance(decisions, list):
-        if question.action is not None:
-            decisions = decisions[question.action : question.action + 1]
-        given, listed = {"decisions": decisions}, {"action_requests": [{} for _ in decisions]}
-    if interrupts.resumed(interrupts.answer_of(item, listed)) != given:
-        raise Refusal(
-            "This question was answered before, in another way.",
-            param="input",
-            code="interrupt_already_resolved",
-        )
+    async def _discard(self, thread_id: str) -> None:
+        """Delete a copy that no run has come to use."""
+        with suppress(DurableError):
+            if not await self._engine.runs(thread_id, limit=1):
+                await self._engine.delete_thread(thread_id)

@@ -31,24 +31,24 @@ async function begin(tab, text) {
 function everyPage(pages) {
   test("shows an answer token by token and keeps it", async () => {
     const tab = await pages.open();
-    await begin(tab, "count 20");
-    assert.notEqual(await said(tab), counted(20));
+    await begin(tab, "count 40");
+    assert.notEqual(await said(tab), counted(40));
     await idle(tab);
-    assert.equal(await said(tab), counted(20));
+    assert.equal(await said(tab), counted(40));
     await tab.reload();
     await tab.waitForSelector("li.ai");
-    assert.equal(await said(tab), counted(20));
+    assert.equal(await said(tab), counted(40));
     assert.deepEqual(tab.complaints, []);
   });
 
   test("that is reloaded in the middle of a run rejoins it and shows it whole", async () => {
     const tab = await pages.open();
-    const id = await begin(tab, "count 60");
+    const id = await begin(tab, "count 100");
     await tab.reload();
     await tab.getByText("0 1 2", { exact: false }).waitFor();
     assert.equal(await status(tab, id), "running");
     await idle(tab);
-    assert.equal(await said(tab), counted(60));
+    assert.equal(await said(tab), counted(100));
     assert.equal(await tab.locator("li").count(), 2);
     assert.equal((await client.runs.list(thread(tab))).length, 1);
     assert.deepEqual(tab.complaints, []);

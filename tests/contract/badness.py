@@ -47,7 +47,10 @@ ODD = {
 DEEP = b'{"input": %s%s}' % (b"[" * 300, b"]" * 300)
 """JSON that could be read, and never be written again."""
 
-TOLD_TO_NOBODY = ("Traceback", "psycopg", "SELECT ", "langgraph_durable.", ".py")
+TOLD_TO_NOBODY = (
+    *("Traceback", "psycopg", "langgraph_durable.", ".py"),
+    *("SELECT ", "INSERT ", "dbname=", "postgresql:", "SQLSTATE"),
+)
 
 fuzz = settings(law, max_examples=100)
 

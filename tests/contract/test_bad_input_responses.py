@@ -196,7 +196,7 @@ def test_an_answer_that_no_graph_can_take_leaves_the_question_open(client: httpx
 
 # -- what does not exist --------------------------------------------------------------------------
 
-NOWHERE = [NOBODY, "nope", "resp_", "resp_x", "%00", "%FF", "a%20b", "9" * 5000]
+NOWHERE = [NOBODY, "nope", "resp_", "resp_x", "%00", "%FF", "a%20b", "a%0Ab", "9" * 5000]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

@@ -77,6 +77,19 @@ def responses_requests(response: str) -> list[tuple[str, str, Any]]:
     ]
 
 
+def invocations_requests(name: str) -> list[tuple[str, str, Any]]:
+    one, body = f"/invocations/{name}", {"graph": "echo", "input": {"x": 1}}
+    return [
+        ("POST", "/invocations", body),
+        ("POST", "/invocations", {**body, "stream": True}),
+        ("POST", "/invocations", {**body, "background": False}),
+        ("POST", "/invocations", TURN),
+        ("GET", one, None),
+        ("GET", f"{one}/events", None),
+        ("POST", f"{one}/cancel", None),
+    ]
+
+
 async def test_every_request_is_told_to_come_again_and_later_served(
     client: httpx.AsyncClient, proxy: PostgresProxy
 ) -> None:
@@ -92,7 +105,8 @@ async def test_every_request_is_told_to_come_again_and_later_served(
 
     proxy.leave()
     at_one, at_other = await asyncio.gather(
-        ask(langgraph_requests(thread, run)), ask(responses_requests(response))
+        ask(langgraph_requests(thread, run)),
+        ask([*responses_requests(response), *invocations_requests(run)]),
     )
 
     for answer in [*at_one, *at_other]:

@@ -100,7 +100,8 @@ def test_an_attempt_after_a_kill_adds_its_span_to_the_same_trace(
     traced: Traced, gates: Gates, mlflow_env: dict[str, str]
 ) -> None:
     server = traced().start()
-    with httpx.Client(base_url=server.url, headers=ASK_FOR_IT, timeout=20) as http:
+    headers = {**ASK_FOR_IT, "x-forwarded-access-token": "token-of-ada"}
+    with httpx.Client(base_url=server.url, headers=headers, timeout=20) as http:
         asked = ask(http)
         trace_id = asked["metadata"]["trace_id"]
         gates.reached("work")
@@ -124,6 +125,7 @@ def test_an_attempt_after_a_kill_adds_its_span_to_the_same_trace(
     assert statuses == {"agent": "OK", "attempt 1": "ERROR", "attempt 2": "OK"}
     assert by_name["attempt 1"]["ended"]
     assert by_name["attempt 1"]["all"]["status"]["message"] == "its process died"
+    assert "token-of-ada" not in json.dumps(found)
     # what the dead process had finished is there as well
     models = [span for span in found["spans"] if span["name"] == "Model"]
     assert len(models) == 2

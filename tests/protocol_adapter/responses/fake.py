@@ -126,6 +126,12 @@ class FakeEngine:
     async def made_before(self, key: str, request_hash: str | None) -> Run | None:
         return None
 
+    async def answer_to(self, asker: Run, question_id: str) -> None:
+        return None
+
+    async def runs(self, thread_id: str, *, limit: int) -> list[Run]:
+        return []
+
     async def thread_behind(self, run: Run) -> str:
         return run.thread_id
 

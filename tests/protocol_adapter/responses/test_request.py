@@ -188,8 +188,9 @@ def test_instructions_are_a_system_message_that_the_next_turn_replaces_or_remove
 
     thread = held([{"type": "system", "id": "instructions", "content": "x"}], {}, busy=False)
     assert messages("hi", thread, instructions="Be long.")[0]["id"] == "instructions"
-    removed = convert_to_messages(messages("hi", thread))[0]
+    put, removed = convert_to_messages(messages("hi", thread))[:2]
     assert isinstance(removed, RemoveMessage)
+    assert put.id == removed.id
     assert removed.id == "instructions"
 
 
