@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import httpx
+import openai
 import pytest
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_client, get_sync_client
@@ -15,7 +16,8 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from tests.conftest import APPS
 from tests.contract.remote import Half
-from tests.servers import Server
+from tests.contract.stock import stock
+from tests.servers import Databases, Server
 
 
 @pytest.fixture
@@ -55,6 +57,49 @@ RemoteOf = Callable[[str], RemoteGraph]
 def remote(client: LangGraphClient, sync_client: SyncLangGraphClient) -> RemoteOf:
     """The graph of a name as it is served."""
     return lambda name: RemoteGraph(name, client=client, sync_client=sync_client)
+
+
+@pytest.fixture(scope="package")
+def serve_app(
+    databases: Databases, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Server]]:
+    """Starts a server of an app in ``tests/apps`` that this package's tests share."""
+    made: list[Server] = []
+
+    def serve(app: str) -> Server:
+        log = tmp_path_factory.mktemp(app) / "log"
+        config = APPS / app / "langgraph.json"
+        made.append(Server(config, database_url=databases.create(template), log=log))
+        return made[-1].start()
+
+    yield serve
+    for one in made:
+        one.close()
+
+
+@pytest.fixture(scope="package")
+def talk(serve_app: Callable[[str], Server]) -> Server:
+    """Its graph answers by what it is asked."""
+    return serve_app("talk")
+
+
+@pytest.fixture(scope="package")
+def compliance(serve_app: Callable[[str], Server]) -> Server:
+    """It serves one graph only."""
+    return serve_app("compliance")
+
+
+@pytest.fixture
+async def openai_client(talk: Server) -> AsyncIterator[openai.AsyncOpenAI]:
+    async with stock(talk) as client:
+        yield client
+
+
+@pytest.fixture
+async def talk_sdk(talk: Server) -> AsyncIterator[LangGraphClient]:
+    """The other door of the same server."""
+    async with get_client(url=talk.url) as sdk:
+        yield sdk
 
 
 @pytest.fixture(scope="session")
