@@ -15,8 +15,10 @@ from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from tests.conftest import APPS
+from tests.contract.people import People
 from tests.contract.remote import Half
 from tests.contract.stock import stock
+from tests.crash.gates import Gates
 from tests.servers import Databases, Server
 
 
@@ -113,3 +115,21 @@ def served() -> Any:
     sys.modules[spec.name] = module  # type hints are looked up there
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def people(
+    databases: Databases, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[People]:
+    """A server of ``tests/apps/people`` that contract tests share."""
+    folder = tmp_path_factory.mktemp("people")
+    running = Server(
+        APPS / "people" / "langgraph.json",
+        database_url=databases.create(template),
+        env={"GATES": str(folder)},
+        log=folder / "log",
+    )
+    client = People(running.start(), Gates(folder))
+    yield client
+    client.close()
+    running.close()

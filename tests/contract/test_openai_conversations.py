@@ -124,8 +124,8 @@ async def test_a_deleted_item_is_not_heard_any_more(openai_client: Client) -> No
     made = await openai_client.conversations.create(items=[said("one"), said("two")])
     await count(openai_client, conversation=made.id)
     items = openai_client.conversations.items
-    first = [item async for item in items.list(made.id, order="asc")][0]
-    name = names([first])[0]
+    first, *_ = [item async for item in items.list(made.id, order="asc")]
+    [name] = names([first])
 
     read = await items.retrieve(name, conversation_id=made.id)
     left = await items.delete(name, conversation_id=made.id)

@@ -142,7 +142,7 @@ async def test_a_key_makes_a_request_that_comes_twice_one_response(openai_client
     assert again == once
     with pytest.raises(openai.ConflictError) as conflict:
         await openai_client.responses.create(input="hi", extra_headers=key)
-    assert conflict.value.code == "idempotency_key_reuse"
+    assert conflict.value.code == "idempotency_key_reused"
     assert conflict.value.response.headers["x-should-retry"] == "false"
 
 

@@ -59,7 +59,7 @@ async def killed(
 async def test_only_the_call_that_had_not_returned_is_made_again_under_the_same_key(
     crash_server: CrashServer, gates: Gates, sdk: Sdk, database_url: str, recovery: str
 ) -> None:
-    server = crash_server(recovery=recovery).start()
+    server = crash_server(recovery_by_graph=f"payments_retry={recovery}").start()
     run = await killed(server, gates, sdk, database_url, "payments_retry", gate="pay", done=2)
     assert (await run.end())[-4:] == ["paid 1", "paid 2", "paid 3", "done"]
     assert Counter(name for name, _ in run.made()) == {"pay 1": 1, "pay 2": 1, "pay 3": 2}

@@ -68,7 +68,7 @@ async def talk(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
     last = state["messages"][-1]
     asked = last.text
     request = config["configurable"].get("responses", {})
-    functions = [tool["name"] for tool in request.get("tools", ()) if tool["type"] == "function"]
+    functions = [tool["name"] for tool in request.get("tools", ()) if is_own(tool)]
     if isinstance(last, ToolMessage):
         return await says(asked, state)
     if functions:
@@ -94,6 +94,11 @@ async def talk(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
         case "fail":
             raise ValueError("boom")
     return written.get(asked) or await says(f"You said: {asked}", state)
+
+
+def is_own(tool: dict[str, Any]) -> bool:
+    """Is it a tool that the client runs itself, and not its wish to be asked by one?"""
+    return tool["type"] == "function" and tool["name"] != "langgraph_interrupt"
 
 
 SOURCE = {"type": "citation", "url": "https://a.test/", "title": "A", "start_index": 0}
