@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := embedded,mlflow,dev
 PORT   ?= 2024
+TESTERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-clients demo check bench clean
@@ -20,7 +21,7 @@ serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024 (PO
 	$(BIN)/langgraph-durable dev --port $(PORT)
 
 test: $(VENV)/installed ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile
 
 test-clients: $(VENV)/installed ## Run the stock JavaScript clients, also in a browser, against a real server
 	tests/clients/run $(BIN)/python

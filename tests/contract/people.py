@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -103,3 +103,20 @@ def text(response: Body) -> str:
 def place(response: Body) -> str:
     """The id of its conversation."""
     return str(response["conversation"]["id"])
+
+
+REACH: Mapping[str, Callable[[Body], Body]] = {
+    "stateless": lambda asked: {},
+    "previous response": lambda asked: {"previous_response_id": asked["id"]},
+    "conversation": lambda asked: {"conversation": place(asked)},
+    "conversation object": lambda asked: {"conversation": asked["conversation"]},
+    "thread id": lambda asked: {"custom_inputs": {"thread_id": place(asked)}},
+    "session id": lambda asked: {"custom_inputs": {"session_id": place(asked)}},
+    "context": lambda asked: {"context": {"conversation_id": place(asked)}},
+}
+"""How a client names the conversation in which it was asked."""
+
+
+def sent(asked: Body, answer: Body, reach: str) -> list[Body]:
+    """The input of an answering request: who keeps nothing sends all of it again."""
+    return [user("pay"), *asked["output"], answer] if reach == "stateless" else [answer]

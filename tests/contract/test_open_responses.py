@@ -39,6 +39,11 @@ RUNS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
         ["function_call"],
     ),
     "question": ({"input": "pay"}, "completed", ["mcp_call", "mcp_approval_request"]),
+    "question to one who declares it": (
+        {"input": "pay", "tools": [{"type": "mcp", "server_label": "langgraph"}]},
+        "completed",
+        ["mcp_call", "mcp_approval_request"],
+    ),
     "question as a call": (
         {"input": "pay", "tools": [INTERRUPT], "tool_items": "function_call"},
         "completed",

@@ -40,9 +40,7 @@ async def loop(given: dict[str, Any], *, previous: list[str] | None = None) -> A
     write(AIMessageChunk(made, id=name))
     remembered = [*(previous or []), made]
     answer = AIMessage(f"Well: {made}", id=name)
-    return entrypoint.final(
-        value={"messages": [answer], "remembered": remembered}, save=remembered
-    )
+    return entrypoint.final(value={"messages": [answer], "remembered": remembered}, save=remembered)
 
 
 @entrypoint()

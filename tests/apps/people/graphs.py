@@ -99,7 +99,6 @@ def asks(*questions: str) -> Any:
     return node
 
 
-
 twice = StateGraph(Answers).add_node("ask", asks("q1", "q2")).add_edge(START, "ask").compile()
 both = (
     StateGraph(Answers)
