@@ -20,6 +20,9 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
+_LONGEST = 300
+"""Letters of a message, which may repeat what the client sent."""
+
 log = logging.getLogger(__name__)
 
 
@@ -37,7 +40,7 @@ class Refusal(Exception):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
         self.status = status
         self.param = param
         self.code = code

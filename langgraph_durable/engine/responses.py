@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from langgraph_durable.engine.runs import Runs
 from langgraph_durable.postgres import reading, transaction
@@ -12,10 +12,22 @@ from langgraph_durable.store import responses, threads
 class Responses(Runs):
     """One terminal object per run, stored once; items that no run has made."""
 
-    async def save_response(self, response_id: str, *, run_id: str, terminal: str) -> str:
-        """Store a terminal object unless one is there; answers the stored one."""
+    async def save_response(
+        self, response_id: str, *, run_id: str, terminal: str, item_ids: Collection[str] = ()
+    ) -> str:
+        """Store a terminal object unless one is there; answers the stored one.
+
+        By ``item_ids`` it can be found again.
+        """
         async with transaction(self._machinery.pool) as conn:
-            return await responses.save(conn, response_id, run_id=run_id, terminal=terminal)
+            return await responses.save(
+                conn, response_id, run_id=run_id, terminal=terminal, item_ids=item_ids
+            )
+
+    async def responses_showing(self, item_ids: Collection[str]) -> dict[str, str]:
+        """The terminal objects that show these items, by item; the latest if there are several."""
+        async with reading(self._machinery.pool) as conn:
+            return await responses.showing(conn, item_ids)
 
     async def stored_response(self, response_id: str) -> str | None:
         """The stored terminal object."""

@@ -1,15 +1,27 @@
 -- save --
 -- The terminal object is stored once; whoever comes second reads the first. Of one that was deleted
 -- nothing is stored again.
-INSERT INTO responses AS held (response_id, run_id, terminal)
-VALUES (%(response_id)s, %(run_id)s, %(terminal)s)
+INSERT INTO responses AS held (response_id, run_id, terminal, item_ids)
+VALUES (%(response_id)s, %(run_id)s, %(terminal)s, %(item_ids)s)
 ON CONFLICT (run_id) DO UPDATE
-    SET terminal = CASE WHEN NOT held.deleted THEN coalesce(held.terminal, EXCLUDED.terminal) END
+    SET terminal = CASE WHEN NOT held.deleted THEN coalesce(held.terminal, EXCLUDED.terminal) END,
+        item_ids = EXCLUDED.item_ids
 RETURNING coalesce(terminal, %(terminal)s) AS terminal
 
 -- stored --
 -- The stored terminal object.
 SELECT terminal FROM responses WHERE response_id = %(response_id)s AND NOT deleted
+
+-- showing --
+-- The terminal object that shows an item, for each of these: the latest one.
+SELECT item_id, held.terminal
+FROM unnest(%(item_ids)s::text[]) AS item_id
+CROSS JOIN LATERAL (
+    SELECT terminal FROM responses
+    WHERE item_ids @> ARRAY[item_id] AND terminal IS NOT NULL AND NOT deleted
+    ORDER BY created_at DESC
+    LIMIT 1
+) AS held
 
 -- delete --
 -- Hide a response; its run stays for the other door.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from psycopg import AsyncConnection
 
 from langgraph_durable.postgres import Row
@@ -10,15 +12,31 @@ from langgraph_durable.sql import statements
 _SQL = statements("responses")
 
 
-async def save(conn: AsyncConnection[Row], response_id: str, *, run_id: str, terminal: str) -> str:
+async def save(
+    conn: AsyncConnection[Row],
+    response_id: str,
+    *,
+    run_id: str,
+    terminal: str,
+    item_ids: Collection[str],
+) -> str:
     """Store a terminal object unless one is there; answers the stored one."""
-    row = await (
-        await conn.execute(
-            _SQL["save"], {"response_id": response_id, "run_id": run_id, "terminal": terminal}
-        )
-    ).fetchone()
+    values = {"response_id": response_id, "run_id": run_id, "terminal": terminal}
+    saved = await conn.execute(_SQL["save"], {**values, "item_ids": _storable(item_ids)})
+    row = await saved.fetchone()
     assert row is not None
     return str(row["terminal"])
+
+
+async def showing(conn: AsyncConnection[Row], item_ids: Collection[str]) -> dict[str, str]:
+    """For each of these items the terminal object that shows it, if there is one."""
+    rows = await conn.execute(_SQL["showing"], {"item_ids": _storable(item_ids)})
+    return {row["item_id"]: row["terminal"] for row in await rows.fetchall()}
+
+
+def _storable(item_ids: Collection[str]) -> list[str]:
+    """PostgreSQL has no text with a NUL in it."""
+    return [name for name in item_ids if "\0" not in name]
 
 
 async def stored(conn: AsyncConnection[Row], response_id: str) -> str | None:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import ThreadNotFound
+from langgraph_durable.errors import InvalidRequest, ThreadNotFound
 from langgraph_durable.model import Thread
 from langgraph_durable.serde import decode, encode
 
@@ -92,7 +92,7 @@ class Conversations:
         name = http.path_params["conversation_id"]
         try:
             return await self._engine.thread(name)
-        except ThreadNotFound:
+        except (ThreadNotFound, InvalidRequest):  # no thread has a name that cannot be stored
             raise Refusal(
                 f"Conversation with id '{name}' not found.",
                 status=404,

@@ -12,7 +12,7 @@ from langgraph_durable.serde import encode
 from protocol_adapter import sse
 
 from . import ids
-from .objects import head_of, traced
+from .objects import head_of, is_stored, traced
 from .refusal import unavailable
 from .stream import Fold, Frame
 
@@ -39,6 +39,8 @@ async def stream(
     fold = Fold(head)
     try:
         async for frames in _told(engine, run, fold):
+            if fold.terminal is not None:
+                await _keep(engine, run, fold)
             told = [f for f in frames if f["sequence_number"] > after and f["type"] not in hidden]
             if told:
                 yield b"".join(_wire(_traced(frame, trace)) for frame in told)
@@ -68,8 +70,19 @@ async def terminal(engine: DurableEngine, run: Run) -> str:
         pass
     if fold.terminal is None:
         raise unavailable("The server is going down.")
-    text = encode(fold.terminal)
-    return await engine.save_response(name, run_id=run.run_id, terminal=text)
+    return await _keep(engine, run, fold)
+
+
+async def _keep(engine: DurableEngine, run: Run, fold: Fold) -> str:
+    """The stored Response of an ended run, stored now unless it was: before a client has seen its
+    end, for the next request may name what it shows."""
+    name = ids.response_id(run.run_id)
+    return await engine.stored_response(name) or await engine.save_response(
+        name,
+        run_id=run.run_id,
+        terminal=encode(fold.terminal),
+        item_ids=fold.item_ids if is_stored(run) else (),
+    )
 
 
 async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:

@@ -147,7 +147,7 @@ def repairs(thread: Held, items: Sequence[Mapping[str, Any]]) -> list[dict[str, 
             "tool_call_id": call_id,
             "name": call["name"],
             "status": "error",
-            "content": "This call was interrupted and has no result.",
+            "content": inbound.NO_RESULT,
         }
         for call_id, call in dangling.items()
         if call_id not in given

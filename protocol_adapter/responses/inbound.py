@@ -13,6 +13,11 @@ from .refusal import Refusal
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 _TEXTS = ("input_text", "output_text", "text", "refusal", "summary_text")
 
+_OUTPUT = "function_call_output"
+REFERENCE = "item_reference"
+
+NO_RESULT = "This call was interrupted and has no result."
+
 Item = Mapping[str, Any]
 Messages = list[dict[str, Any]]
 
@@ -56,7 +61,7 @@ def _parts(item: Item) -> dict[str, Any]:
 
 
 def _kind(item: Item) -> str:
-    return str(item.get("type") or ("message" if "role" in item else "item_reference"))
+    return str(item.get("type") or ("message" if "role" in item else REFERENCE))
 
 
 def _check(item: Item, param: str) -> None:
@@ -80,6 +85,7 @@ def _check(item: Item, param: str) -> None:
 _NEEDED = {
     "function_call": ("call_id", "name"),
     "function_call_output": ("call_id",),
+    REFERENCE: ("id",),
     "mcp_call": ("id", "name"),
     "mcp_approval_response": ("approval_request_id",),
 }
@@ -88,10 +94,40 @@ _NEEDED = {
 def messages_of(items: Sequence[Item]) -> Messages:
     """The messages that ``items`` stand for, in order; kinds without a message are left out."""
     messages: Messages = []
-    for item in items:
-        if add := _KINDS.get(item["type"]):
+    skipped = _told_again(items)
+    for index, item in enumerate(items):
+        if index not in skipped and (add := _KINDS.get(item["type"])):
             add(item, messages)
     return messages
+
+
+def _told_again(items: Sequence[Item]) -> set[int]:
+    """The places of calls without a result that come once more behind: a recovery repeats them,
+    and so does the answer to a person's question that let their tool go on."""
+    places: set[int] = set()
+    following: dict[str, str] = {}
+    for index in reversed(range(len(items))):
+        item = items[index]
+        if (call := _call_of(item)) is None:
+            continue
+        is_call = item["type"] != _OUTPUT
+        if is_call and not _has_outcome(item) and following.get(call, _OUTPUT) != _OUTPUT:
+            places.add(index)
+        following[call] = item["type"]
+    return places
+
+
+def _call_of(item: Item) -> str | None:
+    match item["type"]:
+        case "mcp_call":
+            return ids.original(item["id"]).removeprefix(ids.MCP_CALL)
+        case "function_call" | "function_call_output":
+            return ids.original(item["call_id"])
+    return None
+
+
+def _has_outcome(item: Item) -> bool:
+    return item.get("output") is not None or item.get("error") is not None
 
 
 def _message(item: Item, messages: Messages) -> None:
@@ -120,11 +156,14 @@ def _mcp_call(item: Item, messages: Messages) -> None:
     """A tool that the graph ran in an earlier turn, shown again by a stateless client."""
     call_id = ids.original(item["id"]).removeprefix(ids.MCP_CALL)
     _add_call(messages, call_id, item)
+    result: dict[str, Any] = {"role": "tool", "tool_call_id": call_id}
+    if not _has_outcome(item):
+        messages.append({**result, "status": "error", "content": NO_RESULT})
+        return
     error = item.get("error")
     if isinstance(error, dict):
         error = error.get("content") or error.get("message")
-    content = _content(item.get("output") or error or "")
-    messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
+    messages.append({**result, "content": _content(item.get("output") or error or "")})
 
 
 _KINDS: Mapping[str, Callable[[Item, Messages], None]] = {

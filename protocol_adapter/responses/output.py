@@ -35,6 +35,10 @@ class Output:
         for item in self._items:
             item.void = True
 
+    def reserve(self, item_id: str) -> None:
+        """An earlier response has an item of this name: the next one is called ``~2``."""
+        self._ids.add(item_id)
+
     # -- text -------------------------------------------------------------------------------
 
     def speak(self, name: str, speech: Speech) -> Spoken:

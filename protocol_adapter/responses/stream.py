@@ -51,6 +51,11 @@ class Fold:
             "recovered": self._recovered,
         }
 
+    @property
+    def item_ids(self) -> list[str]:
+        """The ids of all items told so far, also of those that a recovery took back."""
+        return [item["id"] for item in self._output.announced()]
+
     def feed(self, event: Event, ended: Run | None = None) -> list[Frame]:
         """The frames that ``event`` adds; ``end`` comes with the ``ended`` run."""
         if event.mode == "end" and ended is not None:

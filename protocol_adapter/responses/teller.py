@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import ids
 from . import messages as m
 from .items import COMPLETED, TEXT, Call, Item, Speech, Spoken, call_output
 from .messages import Message
@@ -162,11 +163,16 @@ class Teller:
             voice.items.append(item)
 
     def _earlier_call(self, call_id: str, message: Message) -> Call | None:
-        """A call that an earlier response showed: as ``mcp_call`` told again with its result."""
+        """A call that an earlier response showed: as ``mcp_call`` told again with its result.
+
+        Under a new name: clients that keep a history take an item of a known name for the same.
+        """
         known = self._head.calls.get(call_id, {})
         name = known.get("name") or message.get("name") or "tool"
         if not self._is_mcp(name):
             return None
+        if known:
+            self._output.reserve(ids.MCP_CALL + call_id)
         call = self._output.call(call_id, name, mcp=True)
         self._output.argue(call, known.get("arguments", "{}"))
         return call

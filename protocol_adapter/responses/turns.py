@@ -13,7 +13,7 @@ from langgraph_durable.errors import DurableError, RunNotFound, ThreadMoved, Thr
 from langgraph_durable.model import Run, ThreadStatus
 from langgraph_durable.serde import decode, encode
 
-from . import answers, history, ids, interrupts, objects, request
+from . import answers, history, ids, interrupts, objects, references, request
 from .answers import Answers
 from .config import Defaults
 from .conversation import Conversation, resolve
@@ -50,6 +50,7 @@ class Turns:
         """
         graph = request.graph_of(asked.body.get("model"), self._engine.graph_ids)
         made = await self._engine.made_before(key, asked.digest) if key else None
+        asked = replace(asked, items=await references.resolved(self._engine, asked.items))
         given = await answers.read(self._engine, asked.items)
         if made := made or given.repeated(asked.items):
             return made
@@ -83,6 +84,8 @@ class Turns:
         run_id = str(uuid7())
         place = await self._place(asked, given, ids.response_id(run_id))
         made: Run | None = None
+        if place.conversation.new:
+            references.check_whole(asked.items)
         try:
             if interrupts.last_answers(asked.items):
                 # The same answer may have come meanwhile; from here on ``follows`` keeps it out.

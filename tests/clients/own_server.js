@@ -10,16 +10,14 @@ import { until } from "./server.js";
 
 const CONFIG = "../apps/crash/langgraph.json";
 
-/** Serves `tests/apps/crash`, whose nodes wait at gates, until `stop`. Needs a Python in $PYTHON. */
+/** Serves `tests/apps/crash`, whose nodes wait at gates, until `stop`; $PYTHON runs it. */
 export async function startServer() {
   const folder = await mkdtemp(join(tmpdir(), "clients-"));
   const gates = join(folder, "gates");
   await mkdir(gates);
   const port = await freePort();
-  const server = new Server(`http://127.0.0.1:${port}`, gates, folder, [
-    ...["-m", "langgraph_durable", "dev"],
-    ...["--config", CONFIG, "--port", String(port)],
-  ]);
+  const command = `-m langgraph_durable dev --config ${CONFIG} --port ${port}`.split(" ");
+  const server = new Server(`http://127.0.0.1:${port}`, gates, folder, command);
   await server.start();
   return server;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -120,3 +121,21 @@ REACH: Mapping[str, Callable[[Body], Body]] = {
 def sent(asked: Body, answer: Body, reach: str) -> list[Body]:
     """The input of an answering request: who keeps nothing sends all of it again."""
     return [user("pay"), *asked["output"], answer] if reach == "stateless" else [answer]
+
+
+_FRAME = re.compile(r"event: ([^\r\n]+)\ndata: ([^\r\n]+)")
+
+
+def frames(stream: bytes) -> list[Body]:
+    """The events of a whole stream, read strictly: LF only, and ``[DONE]`` behind them."""
+    *blocks, done, rest = stream.decode().split("\n\n")
+    assert (done, rest) == ("data: [DONE]", "")
+    told: list[Body] = []
+    for block in blocks:
+        if block == ": ping":
+            continue
+        found = _FRAME.fullmatch(block)
+        assert found is not None, block
+        told.append(json.loads(found[2]))
+        assert told[-1]["type"] == found[1]
+    return told

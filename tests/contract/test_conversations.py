@@ -159,7 +159,7 @@ def test_items_are_paged(people: People, conversation: str) -> None:
         after = {"after": pages[-1]["last_id"]}
 
     assert [len(page["data"]) for page in pages] == [15, 15, 10]
-    listed = [text for page in pages for text in said(page["data"])]
+    listed = [one for page in pages for one in said(page["data"])]
     assert listed == [f"n{n}" for n in reversed(range(40))]
     assert all(page["first_id"] == page["data"][0]["id"] for page in pages)
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from protocol_adapter.responses import delivery
 from tests.contract.frames import read_frames
 from tests.property.laws import law
 from tests.property.random_logs import logs
+from tests.protocol_adapter.responses import goldens
 from tests.protocol_adapter.responses.logs import a_run
 
 MODES = ("values", "updates", "custom", "messages", "messages-tuple", "tasks", "checkpoints")
@@ -100,6 +102,12 @@ class Told:
     async def run(self, run_id: str) -> Run:
         return self._run
 
+    async def stored_response(self, response_id: str) -> None:
+        return None
+
+    async def save_response(self, response_id: str, *, terminal: str, **_: Any) -> str:
+        return terminal
+
 
 def streamed(told: Told, run: Run, after: int) -> list[bytes]:
     """The frames of a response's stream."""
@@ -123,3 +131,32 @@ def test_responses_sends_the_rest_after_every_cursor(
     for cursor in range(-1, len(whole)):
         later = Told(log, run, sorted(min(cut, len(log)) for cut in cuts))
         assert streamed(later, run, cursor) == whole[min(cursor + 1, len(whole) - 2) :]
+
+
+# -- recorded runs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", goldens.KINDS)
+def test_responses_sends_the_rest_of_a_recorded_run_after_every_cursor(kind: str) -> None:
+    golden = goldens.read(kind)
+    told = Told(golden.log, golden.run, [*range(1, len(golden.log))])
+    whole = streamed(told, golden.run, -1)
+
+    assert len(whole) == len(golden.frames) + 2
+    for cursor in range(-1, len(whole)):
+        later = Told(golden.log, golden.run, [])
+        rest = whole[min(cursor + 1, len(whole) - 2) :]
+        assert streamed(later, golden.run, cursor) == rest
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+@pytest.mark.parametrize("kind", goldens.KINDS)
+def test_langgraph_sends_the_rest_of_a_recorded_run_after_every_cursor(
+    kind: str, subgraphs: bool
+) -> None:
+    log = goldens.read(kind).log
+    view = View(modes=frozenset(MODES), subgraphs=subgraphs, narrowed=False)
+    whole = sent(log, view, BEGINNING)
+
+    for cursor in range(BEGINNING, len(log)):
+        assert b"".join(sent(log, view, cursor)) == b"".join(whole[cursor + 1 :])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from types import SimpleNamespace
@@ -144,8 +144,13 @@ class FakeEngine:
     async def stored_response(self, response_id: str) -> str | None:
         return self.stored.get(response_id)
 
-    async def save_response(self, response_id: str, *, run_id: str, terminal: str) -> str:
+    async def save_response(
+        self, response_id: str, *, run_id: str, terminal: str, item_ids: Collection[str] = ()
+    ) -> str:
         return self.stored.setdefault(response_id, terminal)
+
+    async def responses_showing(self, item_ids: Collection[str]) -> dict[str, str]:
+        return {}
 
     async def delete_response(self, run_id: str) -> None:
         self._deleted.add(run_id)

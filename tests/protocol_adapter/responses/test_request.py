@@ -140,6 +140,42 @@ def test_tools_that_the_graph_ran_come_back_as_calls_with_results() -> None:
     assert [m.content for m in told if isinstance(m, ToolMessage)] == ["3", "no"]
 
 
+@pytest.mark.parametrize(
+    ("unanswered", "told_again"),
+    [
+        (
+            {"type": "mcp_call", "id": "mcp_c", "name": "pay", "output": None},
+            [{"type": "mcp_call", "id": "mcp_c~2", "name": "pay", "output": "paid"}],
+        ),
+        (
+            {"type": "function_call", "call_id": "c", "name": "pay"},
+            [
+                {"type": "function_call", "call_id": "c~2", "name": "pay"},
+                {"type": "function_call_output", "call_id": "c~2", "output": "paid"},
+            ],
+        ),
+    ],
+)
+def test_a_call_that_was_told_twice_is_one_call_with_its_result(
+    unanswered: dict[str, Any], told_again: list[dict[str, Any]]
+) -> None:
+    question = {"type": "mcp_approval_request", "id": "mcpr_1"}
+    given = messages([USER, unanswered, question, *told_again])
+
+    assert [message["role"] for message in given] == ["user", "assistant", "tool"]
+    assert [call["id"] for call in given[1]["tool_calls"]] == ["c"]
+    assert (given[2]["tool_call_id"], given[2]["content"]) == ("c", "paid")
+
+
+def test_a_call_of_the_graph_that_never_had_a_result_gets_an_error_as_one() -> None:
+    cut = {"type": "mcp_call", "id": "mcp_c", "name": "pay", "output": None, "error": None}
+
+    *_, result = messages([USER, cut])
+
+    assert (result["status"], result["tool_call_id"]) == ("error", "c")
+    assert result["content"] == "This call was interrupted and has no result."
+
+
 def test_outputs_answer_calls_by_their_original_ids() -> None:
     thread = held([ai("m1", tool_calls=[call("c1"), call("c2")])], {}, busy=False)
     given = [
@@ -248,6 +284,20 @@ def test_what_was_asked_is_stored_for_the_fold() -> None:
     }
 
 
+def test_the_echo_of_a_wanted_schema_has_every_key() -> None:
+    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
+
+    echo = asked_for({"input": "hi", "text": {"format": schema}}).door_data["echo"]
+
+    assert echo["text"]["format"] == {**schema, "description": None, "strict": False}
+
+
+def test_null_inside_of_an_object_means_its_default() -> None:
+    echo = asked_for({"input": "hi", "text": {"format": None}}).door_data["echo"]
+
+    assert echo["text"] == {"format": {"type": "text"}}
+
+
 @pytest.mark.parametrize(
     ("body", "param"),
     [
@@ -278,6 +328,7 @@ def test_what_was_asked_is_stored_for_the_fold() -> None:
         ({"input": "hi", "previous_response_id": 7}, "previous_response_id"),
         ({"input": "hi", "custom_inputs": "x"}, "custom_inputs"),
         ({"input": "hi", "tool_items": "none"}, "tool_items"),
+        ({"input": "hi", "text": {"format": "json"}}, "text.format"),
         ({"input": "hi", "background": True, "store": False}, "store"),
     ],
 )
