@@ -21,7 +21,7 @@ serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024 (PO
 	$(BIN)/langgraph-durable dev --port $(PORT)
 
 test: $(VENV)/installed ## Run the tests
-	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 test-clients: $(VENV)/installed ## Run the stock JavaScript clients, also in a browser, against a real server
 	tests/clients/run $(BIN)/python

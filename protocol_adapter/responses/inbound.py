@@ -7,6 +7,8 @@ from typing import Any
 
 import orjson
 
+from langgraph_durable.serde import received
+
 from . import ids
 from .refusal import Refusal
 
@@ -185,8 +187,8 @@ def _add_call(messages: Messages, call_id: str, item: Item) -> None:
 def _arguments(item: Item) -> dict[str, Any]:
     given = item.get("arguments") or "{}"
     try:
-        args = orjson.loads(given) if isinstance(given, str) else given
-    except orjson.JSONDecodeError:
+        args = received(given.encode()) if isinstance(given, str) else given
+    except ValueError:
         args = given
     return args if isinstance(args, dict) else {"arguments": args}
 

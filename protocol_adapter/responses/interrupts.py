@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
-from langgraph_durable.serde import encode
+from langgraph_durable.serde import encode, received
 
 from . import ids
 from .ids import Question
@@ -210,6 +208,6 @@ def _decoded(output: Any) -> Any:
     if not isinstance(output, str):
         return output
     try:
-        return orjson.loads(output)
-    except orjson.JSONDecodeError:
+        return received(output.encode())
+    except ValueError:
         return output

@@ -41,6 +41,7 @@ ECHOED: Mapping[str, Any] = {
 CUSTOM_OUTPUTS = "custom_outputs"
 
 _FUNCTION_TOOL = {"description": None, "parameters": None, "strict": None}
+_SCHEMA_FORMAT = {"description": None, "strict": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,11 @@ def head_of(run: Run) -> Head:
         interrupts=data.get("interrupts", APPROVAL_REQUEST),
         output_key=data.get("output_key"),
         conversation_id=data.get("conversation") or run.thread_id,
-        echo={**echo, "tools": [_tool(tool) for tool in echo["tools"]]},
+        echo={
+            **echo,
+            "tools": [_tool(tool) for tool in echo["tools"]],
+            "text": {**echo["text"], "format": _format(echo["text"]["format"])},
+        },
         client_tools=frozenset(tool["name"] for tool in echo["tools"] if _is_function(tool)),
         told=frozenset(data.get("told", ())),
         calls=data.get("calls", {}),
@@ -128,6 +133,10 @@ def _is_function(tool: Mapping[str, Any]) -> bool:
 
 def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**_FUNCTION_TOOL, **tool} if _is_function(tool) else tool
+
+
+def _format(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**_SCHEMA_FORMAT, **given} if given.get("type") == "json_schema" else given
 
 
 def snapshot(

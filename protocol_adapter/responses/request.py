@@ -245,6 +245,4 @@ def _echo(body: Mapping[str, Any]) -> dict[str, Any]:
         if key in sent:
             given = {name: value for name, value in sent[key].items() if value is not None}
             sent[key] = {**ECHOED[key], **given}
-    if sent.get("text", {}).get("format", {}).get("type") == "json_schema":
-        sent["text"]["format"] = {"description": None, "strict": False, **sent["text"]["format"]}
     return sent

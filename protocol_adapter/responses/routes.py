@@ -89,7 +89,7 @@ class _Responses:
             return await self._view(run, http)
         if not objects.head_of(run).background:
             raise Refusal(_NOT_STREAMABLE, param="stream")
-        return self._stream(run, http, after=-1 if after is None else after)
+        return self._stream(run, http, after=_last_seen(http) if after is None else after)
 
     async def cancel(self, http: Request) -> Response:
         run = await self._run(http)
@@ -160,6 +160,12 @@ class _Models:
 
 def _model(name: str) -> dict[str, object]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "langgraph"}
+
+
+def _last_seen(http: Request) -> int:
+    """What a browser's event source has read already; -1 for nothing."""
+    text = http.headers.get("last-event-id", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
 
 
 def _idempotency_key(http: Request) -> str | None:

@@ -1,27 +1,15 @@
-"""The stock OpenAI Agents SDK: a served graph is its model, and so are the graph's questions."""
+"""The stock OpenAI Agents SDK: a served graph is its model."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from agents import (
-    Agent,
-    HostedMCPTool,
-    MCPToolApprovalFunctionResult,
-    MCPToolApprovalRequest,
-    OpenAIConversationsSession,
-    Runner,
-    Tool,
-    function_tool,
-    set_tracing_disabled,
-)
-from agents.models.openai_responses import OpenAIResponsesModel
-from langgraph_sdk.client import LangGraphClient
+from agents import OpenAIConversationsSession, Runner, Tool, function_tool
 from openai import AsyncOpenAI
 from pydantic import BaseModel
 
-AgentOf = Any
+from tests.contract.agents_client import AgentOf, agent_of, kinds
 
 
 class Weather(BaseModel):
@@ -29,25 +17,9 @@ class Weather(BaseModel):
     degrees: int
 
 
-LANGGRAPH: Any = {
-    "type": "mcp",
-    "server_label": "langgraph",
-    "server_url": "http://127.0.0.1:9",
-    "require_approval": "always",
-}
-
-set_tracing_disabled(True)
-
-
 @pytest.fixture
 def agent(openai_client: AsyncOpenAI) -> AgentOf:
-    """Makes agents whose model is the served graph."""
-    model = OpenAIResponsesModel(model="talk", openai_client=openai_client)
-
-    def make(*tools: Tool, **more: Any) -> Agent[Any]:
-        return Agent(name="agent", model=model, tools=list(tools), **more)
-
-    return make
+    return agent_of(openai_client)
 
 
 @pytest.fixture
@@ -65,10 +37,6 @@ def weather(ran: list[str]) -> Tool:
         return f"sunny in {city}"
 
     return weather
-
-
-def kinds(result: Any) -> list[str]:
-    return [item.type.removesuffix("_item") for item in result.new_items]
 
 
 async def test_text(agent: AgentOf) -> None:
@@ -120,86 +88,6 @@ async def test_a_tool_of_the_client_runs_once_in_a_streamed_run(
     assert (result.final_output, ran) == ("sunny in Graz ", ["Graz"])
 
 
-@pytest.mark.parametrize(("approve", "told"), [(True, "paid "), (False, "not paid ")])
-@pytest.mark.parametrize(
-    "how",
-    [{}, {"auto_previous_response_id": True}, {"conversation_id": "conv_agents"}],
-    ids=["stateless", "previous response", "conversation"],
-)
-async def test_a_question_of_the_graph_is_answered_by_a_callback(
-    agent: AgentOf, approve: bool, told: str, how: dict[str, Any]
-) -> None:
-    asked = []
-
-    def answer(request: MCPToolApprovalRequest) -> MCPToolApprovalFunctionResult:
-        asked.append(request.data.arguments)
-        return {"approve": approve}
-
-    tool = HostedMCPTool(tool_config=LANGGRAPH, on_approval_request=answer)
-    result = await Runner.run(agent(tool), "pay", **how)
-
-    assert (result.final_output, asked) == (told, ['{"question":"Pay 7?"}'])
-
-
-async def test_a_question_is_answered_in_a_streamed_run(agent: AgentOf) -> None:
-    tool = HostedMCPTool(tool_config=LANGGRAPH, on_approval_request=lambda _: {"approve": True})
-    result = Runner.run_streamed(agent(tool), "pay")
-    async for _ in result.stream_events():
-        pass
-
-    assert result.final_output == "paid "
-
-
-@pytest.mark.parametrize(("approve", "told"), [(True, "paid "), (False, "not paid ")])
-async def test_a_question_of_the_graph_interrupts_a_run_that_its_answer_resumes(
-    agent: AgentOf, approve: bool, told: str
-) -> None:
-    asking = agent(HostedMCPTool(tool_config=LANGGRAPH))
-    paused = await Runner.run(asking, "pay")
-    [question] = paused.interruptions
-    state = paused.to_state()
-    if approve:
-        state.approve(question)
-    else:
-        state.reject(question)
-
-    resumed = await Runner.run(asking, state)
-
-    assert resumed.interruptions == []
-    assert resumed.final_output == told
-
-
-async def test_an_approval_in_a_resent_history_pays_nothing_again(
-    agent: AgentOf, talk_sdk: LangGraphClient
-) -> None:
-    tool = HostedMCPTool(tool_config=LANGGRAPH, on_approval_request=lambda _: {"approve": True})
-    paid = await Runner.run(agent(tool), "pay")
-    history: Any = [*paid.to_input_list(), {"role": "user", "content": "count"}]
-
-    counted = await Runner.run(agent(tool), history)
-
-    assert counted.final_output == "2 heard "
-    assert counted.last_response_id is not None
-    state: Any = await talk_sdk.threads.get_state(counted.last_response_id)
-    results = [m["content"] for m in state["values"]["messages"] if m["type"] == "tool"]
-    assert results == ["paid"]
-
-
-async def test_a_paused_run_shows_its_tool_under_a_new_name_when_it_goes_on(
-    agent: AgentOf,
-) -> None:
-    """Histories are kept by name: the same one again would lose the result."""
-    tool = HostedMCPTool(tool_config=LANGGRAPH, on_approval_request=lambda _: {"approve": True})
-    paid: Any = await Runner.run(agent(tool), "pay")
-
-    calls = [item for item in paid.to_input_list() if item.get("type") == "mcp_call"]
-
-    assert [(call["id"], call["output"]) for call in calls] == [
-        ("mcp_call_pay", None),
-        ("mcp_call_pay~2", "paid"),
-    ]
-
-
 async def test_a_session_of_openai_conversations_remembers(
     agent: AgentOf, weather: Tool, openai_client: AsyncOpenAI
 ) -> None:
@@ -219,17 +107,6 @@ async def test_a_session_of_openai_conversations_remembers(
         "message",
         "message",
     ]
-
-
-async def test_a_session_remembers_what_a_person_has_approved(
-    agent: AgentOf, openai_client: AsyncOpenAI
-) -> None:
-    session = OpenAIConversationsSession(openai_client=openai_client)
-    tool = HostedMCPTool(tool_config=LANGGRAPH, on_approval_request=lambda _: {"approve": True})
-    paid = await Runner.run(agent(tool), "pay", session=session)
-    counted = await Runner.run(agent(tool), "count", session=session)
-
-    assert (paid.final_output, counted.final_output) == ("paid ", "2 heard ")
 
 
 async def test_a_session_takes_back_its_last_item_and_is_cleared(

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.badness import (
@@ -104,6 +104,7 @@ WRONG: dict[str, Wrong] = {
     "service_tier": TEXT,
     "store": FLAG,
     "stream": FLAG,
+    "stream_granularity": (*TEXT, "nope"),
     "temperature": NUMBER,
     "text": OBJECT,
     "tool_choice": (5, True, []),
@@ -154,6 +155,10 @@ def part(**keys: Any) -> dict[str, Any]:
         ({"input": [{"type": "function_call_output", "output": "x"}]}, "input[0].call_id"),
         ({"input": [{"type": "mcp_call", "id": 5, "name": "f"}]}, "input[0].id"),
         ({"input": [{"type": "mcp_approval_response"}]}, "input[0].approval_request_id"),
+        (
+            {"input": [{"type": "mcp_approval_response", "approval_request_id": "q"}]},
+            "input[0].approve",
+        ),
         ({"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]}, "input"),
         ({"metadata": {"a": 1}}, "metadata.a"),
         ({"metadata": {str(n): "x" for n in range(17)}}, "metadata"),
@@ -311,6 +316,7 @@ item_kinds = (
     *("message", "function_call", "function_call_output", "mcp_call", "reasoning"),
     *("mcp_approval_response", "mcp_approval_request", "item_reference", "nope"),
 )
+questions = st.from_regex(r"(mcpr_)?([A-Za-z0-9_-]{44}|[0-9a-f]{32}(:\d{1,4})?)", fullmatch=True)
 items = st.one_of(
     st.fixed_dictionaries(
         {
@@ -323,13 +329,13 @@ items = st.one_of(
         {"type": st.sampled_from(item_kinds)},
         optional={
             "id": texts,
-            "call_id": texts,
+            "call_id": texts | questions,
             "name": texts,
-            "approval_request_id": texts,
+            "approval_request_id": texts | questions,
             "arguments": values,
             "output": values,
             "error": values,
-            "approve": values,
+            "approve": st.booleans() | values,
             "summary": values,
         },
     ),
@@ -351,6 +357,7 @@ asked = {
     ),
     "tool_choice": st.sampled_from(["auto", "none", {"type": "function", "name": "f"}]),
     "tool_items": st.sampled_from(["mcp_call", "function_call"]),
+    "stream_granularity": st.sampled_from(["token", "item"]),
     "text": st.dictionaries(texts, values, max_size=2),
     "reasoning": st.dictionaries(texts, values, max_size=2),
     "stream": st.booleans(),
@@ -364,7 +371,7 @@ MODELS = st.sampled_from(["chat", "agent", "echo"])
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_no_body_at_random_breaks_anything(client: httpx.Client, prefix: str) -> None:
-    @fuzz
+    @settings(fuzz, max_examples=250)
     @given(bodies(asked, model=MODELS, input=given_input))
     def send(content: bytes) -> None:
         answer = client.post(f"{prefix}{CREATE}", content=content)

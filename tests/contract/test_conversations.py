@@ -107,8 +107,7 @@ def test_turns_that_queue_up_behind_an_item_taken_out_all_succeed(
 ) -> None:
     people.ask("chat", "one", conversation=conversation, instructions="Be brief.")
     name = items(people, conversation)[1]["id"]
-    people.gates.close("hear")
-    (people.gates.folder / "hear.open").unlink(missing_ok=True)
+    people.gates.shut("hear")
     waiting = people.ask("chat", "wait", conversation=conversation, background=True)
     people.gates.reached("hear")
     people.http.delete(f"/conversations/{conversation}/items/{name}")
@@ -178,8 +177,7 @@ def test_an_item_that_no_turn_could_take_is_refused_at_once(
 def test_a_conversation_with_an_unfinished_turn_is_not_deleted(
     people: People, conversation: str
 ) -> None:
-    people.gates.close("hear")
-    (people.gates.folder / "hear.open").unlink(missing_ok=True)
+    people.gates.shut("hear")
     people.ask("chat", "wait", conversation=conversation, background=True)
     people.gates.reached("hear")
 

@@ -106,8 +106,7 @@ def test_what_has_ended_is_not_cancelled(people: People, asked: str, word: str) 
 
 
 def test_a_response_that_has_not_ended_is_not_deleted(people: People) -> None:
-    people.gates.close("hear")
-    (people.gates.folder / "hear.open").unlink(missing_ok=True)
+    people.gates.shut("hear")
     made = people.ask("chat", "wait", background=True)
     people.gates.reached("hear")
 
@@ -129,6 +128,17 @@ def test_answers_that_do_not_fit_are_told(people: People) -> None:
     assert told(half) == (400, "incomplete_answer", "input")
     assert told(other) == (400, "interrupt_already_resolved", "input")
     assert people.ask("actions", [approval(send), approval(wipe)])["status"] == "completed"
+
+
+def test_an_answer_nested_too_deeply_is_told(people: People) -> None:
+    asked = people.ask("payer", "pay")
+    deep = "[" * 300 + "]" * 300
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": deep}
+
+    answer = people.post(model="payer", input=[output(question(asked), deep)])
+    history = people.post(model="chat", input=[call, output("c", "x")])
+
+    assert told(answer) == told(history) == (400, "invalid_request", None)
 
 
 def test_a_key_used_for_something_else_is_told_once_and_for_all(people: People) -> None:

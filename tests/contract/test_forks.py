@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -118,8 +119,7 @@ def test_a_paused_response_that_was_answered_is_forked_by_a_plain_turn(people: P
 def test_a_turn_behind_an_unfinished_response_waits_for_it_and_a_second_one_is_refused(
     people: People, first: Body
 ) -> None:
-    people.gates.close("hear")
-    (people.gates.folder / "hear.open").unlink(missing_ok=True)
+    people.gates.shut("hear")
     slow = people.ask("chat", "wait", previous_response_id=first["id"], background=True)
     people.gates.reached("hear")
     queued = people.ask("chat", "two", previous_response_id=slow["id"], background=True)
@@ -192,3 +192,40 @@ def test_a_message_taken_out_of_a_conversation_stays_out_of_its_forks(
     fork = people.ask("chat", "three", previous_response_id=first["id"])
 
     assert text(fork) == "three"
+
+
+# -- what left nothing ----------------------------------------------------------------------------
+
+
+def test_a_response_that_was_rolled_back_is_continued_from_what_was_before(
+    people: People, first: Body
+) -> None:
+    people.gates.shut("hear")
+    undone = people.ask("chat", "wait", conversation=place(first), background=True)
+    people.gates.reached("hear")
+    run = str(uuid.UUID(undone["id"].removeprefix("resp_")))
+    path = f"/threads/{place(first)}/runs/{run}/cancel"
+    people.http.post(path, params={"wait": True, "action": "rollback"})
+    people.gates.open("hear")
+
+    on = people.ask("chat", "two", previous_response_id=undone["id"])
+    fork = people.ask("chat", "three", previous_response_id=undone["id"])
+
+    assert (text(on), text(fork)) == ("one | two", "one | three")
+
+
+def test_a_response_cancelled_before_it_began_is_continued_from_what_was_before(
+    people: People, first: Body
+) -> None:
+    people.gates.shut("hear")
+    slow = people.ask("chat", "wait", conversation=place(first), background=True)
+    people.gates.reached("hear")
+    queued = people.ask("chat", "never", conversation=place(first), background=True)
+    people.http.post(f"/responses/{queued['id']}/cancel")
+    people.gates.open("hear")
+    people.http.get(f"/responses/{slow['id']}?stream=true")
+
+    on = people.ask("chat", "two", previous_response_id=queued["id"])
+    fork = people.ask("chat", "three", previous_response_id=slow["id"])
+
+    assert (text(on), text(fork)) == ("one | wait | two", "one | wait | three")

@@ -93,8 +93,7 @@ def test_a_stream_is_told_again_from_its_beginning(people: People, key: str) -> 
 
 
 def test_a_stream_cut_off_is_told_whole_to_whoever_comes_again(people: People, key: str) -> None:
-    people.gates.close("hear")
-    (people.gates.folder / "hear.open").unlink(missing_ok=True)
+    people.gates.shut("hear")
     body = {"model": "chat", "input": "wait", "stream": True}
     with people.http.stream(
         "POST", "/responses", json=body, headers={"Idempotency-Key": key}

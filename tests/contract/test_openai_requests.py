@@ -187,6 +187,15 @@ async def test_a_graph_without_messages_answers_with_its_values(server: Server) 
 # -- errors -------------------------------------------------------------------------------------
 
 
+async def test_every_answer_names_its_request(openai_client: Client) -> None:
+    response = await openai_client.responses.create(input="hi")
+    with pytest.raises(openai.NotFoundError) as missing:
+        await openai_client.responses.retrieve("resp_1")
+
+    assert str(response._request_id).startswith("req_")
+    assert str(missing.value.request_id).startswith("req_")
+
+
 async def test_errors_carry_what_the_client_reads(openai_client: Client) -> None:
     responses = openai_client.responses
     with pytest.raises(openai.BadRequestError) as unknown:

@@ -25,6 +25,11 @@ class Gates:
         """Nobody is known to wait at the gate any more."""
         (self.folder / f"{name}.reached").unlink(missing_ok=True)
 
+    def shut(self, name: str) -> None:
+        """Nodes wait at the gate again, and nobody is known to."""
+        self.close(name)
+        (self.folder / f"{name}.open").unlink(missing_ok=True)
+
     def open(self, *names: str) -> None:
         for name in names:
             (self.folder / f"{name}.open").touch()

@@ -18,6 +18,14 @@ def test_a_snapshot_is_an_open_responses_response() -> None:
     ResponseResource.model_validate(snapshot(head_of(a_run()), "in_progress"))
 
 
+def test_a_wanted_schema_is_echoed_with_every_key() -> None:
+    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
+
+    echo = head_of(a_run(door={"echo": {"text": {"format": schema}}})).echo
+
+    assert echo["text"]["format"] == {**schema, "description": None, "strict": False}
+
+
 def test_all_snapshots_have_the_same_keys() -> None:
     head = head_of(a_run())
 

@@ -284,14 +284,6 @@ def test_what_was_asked_is_stored_for_the_fold() -> None:
     }
 
 
-def test_the_echo_of_a_wanted_schema_has_every_key() -> None:
-    schema = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
-
-    echo = asked_for({"input": "hi", "text": {"format": schema}}).door_data["echo"]
-
-    assert echo["text"]["format"] == {**schema, "description": None, "strict": False}
-
-
 def test_null_inside_of_an_object_means_its_default() -> None:
     echo = asked_for({"input": "hi", "text": {"format": None}}).door_data["echo"]
 
