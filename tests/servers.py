@@ -16,7 +16,7 @@ import httpx
 import psycopg
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:

@@ -14,8 +14,9 @@ from langchain_core.language_models.chat_model_stream import ChatModelStream
 from tests.contract.protocol import Told, data_of, events, over, phase, start
 from tests.crash.conftest import CrashServer, Sdk
 from tests.crash.gates import Gates
+from tests.logs import query
 from tests.proxies import CuttingProxy
-from tests.servers import Server
+from tests.servers import Server, until
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 NEVER_SECONDS = 10_000.0
@@ -69,12 +70,14 @@ async def test_a_killed_server_is_followed_to_the_end_without_a_gap(
 
 
 async def test_a_message_that_was_cut_by_a_kill_is_finished_and_told_anew(
-    crash_server: CrashServer, gates: Gates
+    crash_server: CrashServer, gates: Gates, database_url: str
 ) -> None:
     server = crash_server().start()
     thread_id = await started(server, "speech", HELLO)
     reading = asyncio.create_task(follow(server.url, thread_id))
     await asyncio.to_thread(gates.reached, "speak")
+    second = "SELECT 1 FROM events WHERE name LIKE 'messages%%' AND data LIKE '%%\"upon %%'"
+    await asyncio.to_thread(until, lambda: bool(query(database_url, second)), "it is durable")
     server.kill()
     gates.open("speak")
     server.start()
