@@ -74,7 +74,9 @@ class Runs(Started):
             return known
         except OutcomeUnknown:
             run = await self._committed_after_all(run_id)
-        self._machinery.wake_worker()
+        finally:
+            # Also when refused: a claim passes over a thread that this request has held.
+            self._machinery.wake_worker()
         return run
 
     async def made_before(self, key: str, request_hash: str | None) -> Run | None:

@@ -11,7 +11,7 @@ from langgraph.types import interrupt
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Run
 from tests.conftest import MakeEngine
-from tests.graphs import State, ended, run, said, submit, wired
+from tests.graphs import Gate, State, ended, run, said, submit, wired
 
 
 def ask(name: str) -> Any:
@@ -51,13 +51,24 @@ async def test_an_answer_to_nothing_that_is_asked_fails_and_the_thread_stays_as_
 
 
 async def test_the_second_of_two_clicks_fails(make_engine: MakeEngine) -> None:
-    engine = await make_engine(chain(one=ask("delete?"), two=ask("send?")))
+    gates = {"delete?": Gate(), "send?": Gate()}
+
+    def slowly(name: str) -> Any:
+        async def node(state: State) -> State:
+            answer = interrupt(name)
+            await gates[name].wait()
+            return {"said": [f"{name}={answer}"]}
+
+        return node
+
+    engine = await make_engine(chain(one=slowly("delete?"), two=slowly("send?")))
     await run(engine, input={"said": []})
-    for by_id in (False, True):
-        resume = {(await asked(engine))[0]: "yes"} if by_id else "yes"
+    for name, gate in gates.items():
+        resume = {(await asked(engine))[0]: "yes"} if name == "send?" else "yes"
         clicks = [
             await submit(engine, command={"resume": resume}, strict_resume=True) for _ in range(2)
         ]
+        gate.open()
         first, second = [await ended(engine, click) for click in clicks]
         assert (first.status, second.status) == ("success", "error")
         assert refused(second)
