@@ -72,6 +72,12 @@ async def terminal(engine: DurableEngine, run: Run) -> str:
     return await engine.save_response(name, run_id=run.run_id, terminal=text)
 
 
+async def keep(engine: DurableEngine, run: Run) -> None:
+    """Store the Response of an ended run of this door, before its log goes."""
+    if run.request.get("door") == "responses":
+        await terminal(engine, run)
+
+
 async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:
     async for events in engine.batches(run.run_id):
         ended = await engine.run(run.run_id) if events[-1].mode == "end" else None

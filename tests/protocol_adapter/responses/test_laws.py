@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from langgraph_durable.serde import encode
 from protocol_adapter.responses.objects import head_of
 from protocol_adapter.responses.stream import PROJECTION_VERSION, Fold, Frame
+from tests.contract.openresponses import check_frame
 
 from .logs import Log, a_run, told
 from .random_logs import logs
