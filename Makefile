@@ -5,9 +5,11 @@ BIN    := $(VENV)/bin
 EXTRAS := embedded,mlflow,dev
 PORT   ?= 2024
 TESTERS ?= 3
+MINUTES ?= 10
+CHAOS   ?= --workers 3
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-clients demo check bench clean
+.PHONY: help serve test test-clients demo check bench chaos clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +39,9 @@ check: $(VENV)/installed ## Lint, types, and which module may import which
 
 bench: $(VENV)/installed ## Measure latency and throughput
 	$(BIN)/python -m tests.bench
+
+chaos: $(VENV)/installed ## Faults at random for 10 minutes, then check every law (MINUTES=60 CHAOS="--seed 7")
+	$(BIN)/python -m tests.chaos --minutes $(MINUTES) $(CHAOS)
 
 clean: ## Remove the virtual environment and the caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

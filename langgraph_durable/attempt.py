@@ -14,7 +14,7 @@ from langgraph.runtime import RunControl
 
 from langgraph_durable import unowned
 from langgraph_durable.checkpointer import FencedSaver
-from langgraph_durable.ending import Ending, ended_by, failure
+from langgraph_durable.ending import OVERDUE, Ending, ended_by, failure
 from langgraph_durable.errors import DurableError, LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.journal import Journal
@@ -50,6 +50,7 @@ class Attempt:
         log: RunLog,
         hook: BuildRecoveryRequest | None,
         trace: AttemptTrace,
+        step_timeout: float | None,
     ) -> None:
         self.claim = claim
         self.control = RunControl()
@@ -59,6 +60,7 @@ class Attempt:
         self._journal = Journal(log)
         self._hook = hook
         self._trace = trace
+        self._step_timeout = step_timeout
         self._stopped: Stop | None = None
         self._cancelled_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -71,16 +73,21 @@ class Attempt:
         return self._journal.log.fruitful
 
     def deaf_seconds(self) -> float:
-        """For how long a cancel has waited for a loop that its node blocks; 0 while all is well."""
+        """For how long a stop has waited for a loop that its node blocks; 0 while all is well."""
         if self._cancelled_at is None or self.place is None or not self.place.stalled:
             return 0.0
         return time.monotonic() - self._cancelled_at
+
+    @property
+    def overdue(self) -> bool:
+        """Is it being stopped because its run's time is over?"""
+        return self._stopped is Stop.DEADLINE
 
     def stop(self, reason: Stop) -> None:
         """End before the graph does, from any thread. The first reason stands, unless a drain."""
         if self._stopped in (None, Stop.DRAIN):
             self._stopped = reason
-        if reason is Stop.CANCEL and self._cancelled_at is None:
+        if reason in (Stop.CANCEL, Stop.DEADLINE) and self._cancelled_at is None:
             self._cancelled_at = time.monotonic()
         if self._loop is not None:
             with suppress(RuntimeError):
@@ -116,6 +123,7 @@ class Attempt:
             control=self.control,
             hook=self._hook,
             trace=self._trace,
+            step_timeout=self._step_timeout,
         )
         with ledger_in_use(Ledger(self._journal.log, place.pool)):
             story = asyncio.create_task(execution.run(), name=f"run {self.claim.run_id}")
@@ -195,6 +203,8 @@ class Attempt:
             if undoes := await execution.rollback():
                 return Ending.rolled_back(undoes)
             return await self._settled(execution, RunStatus.INTERRUPTED, None)
+        if self.overdue:
+            return await self._settled(execution, RunStatus.TIMEOUT, OVERDUE)
         _log.info("run %s failed", self.claim.run_id, exc_info=error)
         return await self._settled(execution, RunStatus.ERROR, failure(error))
 
@@ -204,14 +214,14 @@ class Attempt:
         """An ending without the graph's own: what the checkpoints say decides the thread."""
         try:
             async with execution.open() as graph:
-                state = await graph.aget_state(execution.config())
+                state = await graph.aget_state(execution.standing.config())
                 ending = ended_by(graph, state, status, error)
         except (LeaseLost, StoreUnavailable):
             raise
         except Exception:
             # A graph that cannot even be opened has no state to tell of.
             return Ending.without_state(status, error)
-        return replace(ending, retracts=execution.retraction())
+        return replace(ending, retracts=execution.standing.retraction())
 
     def _tell_lost(self, reason: str) -> None:
         _log.warning(

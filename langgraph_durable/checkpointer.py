@@ -23,6 +23,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.base import id as checkpoint_ids
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
+from langgraph.types import Interrupt
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
@@ -31,7 +33,9 @@ from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.headers import hidden
 from langgraph_durable.postgres import UNAVAILABLE, Row
 from langgraph_durable.serde import clean, encode, name_messages
+from langgraph_durable.store import waits
 from langgraph_durable.store.checkpoints import NULL_TASK
+from langgraph_durable.waits import is_wait
 
 RETRY_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0)
 
@@ -126,8 +130,9 @@ class FencedSaver(AsyncPostgresSaver):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store a task's writes; returns when they are durable."""
+        """Store a task's writes, and since when it waits; returns when they are durable."""
         place = config["configurable"]
+        writes = _whole(writes)
         name_messages([value for _, value in writes])
         rows = self._dump_writes(
             place["thread_id"],
@@ -145,6 +150,11 @@ class FencedSaver(AsyncPostgresSaver):
                 log=self._log,
                 task_writes=[] if special else list(rows),
                 special_writes=list(rows) if special else [],
+                statements=[
+                    waits.begin(self._log.run_id, each.id, each.value)
+                    for each in _asked(writes)
+                    if is_wait(each.value)
+                ],
                 fruitful=finished,
             )
         )
@@ -176,6 +186,24 @@ class LockedSaver(FencedSaver):
     async def _durable(self, change: Change) -> None:
         for statement, parameters in change.checkpoint_statements():
             await self._transaction.execute(statement, parameters)
+
+
+def _whole(writes: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:
+    """A task that was cancelled hands over what it had written by then, and the cancel.
+
+    Some of a result would pass for all of it in the next attempt: only the cancel is kept.
+    """
+    cancels = [
+        (channel, value)
+        for channel, value in writes
+        if channel == ERROR and isinstance(value, asyncio.CancelledError)
+    ]
+    return cancels or writes
+
+
+def _asked(writes: Sequence[tuple[str, Any]]) -> list[Interrupt]:
+    found = [value for channel, value in writes if channel == INTERRUPT]
+    return [each for value in found for each in (value if isinstance(value, Sequence) else [value])]
 
 
 def _split(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -14,16 +14,24 @@ from langgraph_durable.model import RunStatus, ThreadStatus
 from langgraph_durable.serde import encode
 from langgraph_durable.snapshot import Graph, output_values, question, questions_by_task
 from langgraph_durable.sql import statements
+from langgraph_durable.store import waits
 from langgraph_durable.store.runs import end_data
+from langgraph_durable.unasked import questions
 
 _SQL = statements("writer")
+
+OVERDUE = {
+    "error": "RunDeadlineExceeded",
+    "message": "The run did not end within the time that its graph's runs have.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """A run's last word. ``status`` None hands the run back instead of ending it; ``undoes`` are
-    the statements of a rollback, which settle the thread themselves; ``retracts`` take back the
-    answers of a run that did not succeed. ``pause`` delays a handed-back run by seconds.
+    """A run's last word. ``status`` None hands the run back instead of ending it, or lets it sleep
+    until a wait of ``sleeps`` is over; ``undoes`` are the statements of a rollback, which settle
+    the thread themselves; ``retracts`` take back the answers of a run that did not succeed.
+    ``pause`` delays a handed-back run by seconds.
 
     ``values``, ``interrupts`` and ``output`` are JSON text; None leaves the thread's as they are.
     """
@@ -36,6 +44,7 @@ class Ending:
     questions: Sequence[Mapping[str, Any]] = ()
     error: Mapping[str, str] | None = None
     pause: float = 0.0
+    sleeps: Sequence[str] = ()
     retracts: Sequence[Statement] = field(default=())
     undoes: Sequence[Statement] = field(default=())
 
@@ -61,15 +70,34 @@ class Ending:
         settled = ThreadStatus.ERROR if error else ThreadStatus.IDLE
         return cls(status=status, thread_status=settled, error=error)
 
+    def asleep(self, waits: Sequence[str]) -> Ending:
+        """This ending put off: the run goes on when one of its open waits is over."""
+        return replace(self, status=None, sleeps=waits)
+
     def change(self, log: RunLog, change: Change) -> Change:
         """The attempt's last change, after the events that ``change`` already carries."""
         change.closing = change.urgent = True
         if self.status is None:
-            change.statements = [(_SQL["hand_back"], (self.pause, log.run_id))]
+            change.statements = self._not_yet(log, change)
             return change
         change.events.append(log.event("end", end_data(self.status, self.error, self.questions)))
         change.statements = [*self.retracts, *self._statements(log)]
         return change
+
+    def _not_yet(self, log: RunLog, change: Change) -> list[Statement]:
+        if not self.sleeps:
+            return [(_SQL["hand_back"], (self.pause, log.run_id))]
+        if self.questions:
+            change.events.append(log.event("asked", encode({"interrupts": list(self.questions)})))
+        return waits.fall_asleep(
+            log.run_id,
+            log.thread_id,
+            open_waits=self.sleeps,
+            asks=[question["id"] for question in self.questions],
+            output=self.output,
+            values=self.values,
+            interrupts=self.interrupts,
+        )
 
     def _statements(self, log: RunLog) -> list[Statement]:
         error = encode(self.error) if self.error else None
@@ -95,8 +123,9 @@ def ended_by(
     settled = ThreadStatus.INTERRUPTED if waits else ThreadStatus.IDLE
     values = output_values(graph, state.values)
     output = values
-    if by_task:
-        asked = {"__interrupt__": list(state.interrupts)}
+    asks = questions(state.interrupts)
+    if asks:
+        asked = {"__interrupt__": list(asks)}
         output = {**values, **asked} if isinstance(values, dict) else asked
     return Ending(
         status=status,
@@ -104,7 +133,7 @@ def ended_by(
         values=encode(values),
         output=encode(output),
         interrupts=encode(by_task),
-        questions=[question(i) for i in state.interrupts] if status is RunStatus.SUCCESS else (),
+        questions=[question(i) for i in asks] if status is RunStatus.SUCCESS else (),
         error=error,
     )
 

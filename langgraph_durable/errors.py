@@ -26,6 +26,10 @@ class InvalidSchedule(InvalidRequest):
     """The schedule of a cron cannot be understood."""
 
 
+class InvalidSignal(InvalidRequest):
+    """A signal's name and id have 1 to 255 characters each."""
+
+
 class WebhookRefused(InvalidRequest):
     """The webhook's address is not one that this server may call."""
 
@@ -84,6 +88,10 @@ class KeyReused(DurableError):
 
 class GraphChanged(DurableError):
     """The graph no longer has a node at which the thread stands."""
+
+
+class StepTimedOut(DurableError):
+    """A step of the graph took longer than it may."""
 
 
 class RunNotCancellable(DurableError):

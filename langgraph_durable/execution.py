@@ -6,10 +6,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import RunControl
+from langgraph.types import StateSnapshot
 
-from langgraph_durable.answers import unknown
 from langgraph_durable.checkpointer import FencedSaver, raise_id_floor
 from langgraph_durable.ending import Ending, ended_by, refused_by
 from langgraph_durable.eventlog.change import Statement
@@ -23,26 +22,17 @@ from langgraph_durable.postgres import reading
 from langgraph_durable.recorder import ALWAYS, SLIM, Recorder
 from langgraph_durable.recovery import (
     Act,
-    Baseline,
     BuildRecoveryRequest,
     Plan,
-    Wish,
-    plan,
     stored_error,
 )
 from langgraph_durable.reentry import notice, rebuilt_request
 from langgraph_durable.request import (
-    answers,
     as_command,
     breakpoints,
-    has_edits,
     logged_modes,
-    restored,
-    run_config,
 )
 from langgraph_durable.rotation import (
-    retraction_statements,
-    rollback_statements,
     rotation_statements,
 )
 from langgraph_durable.serde import encode
@@ -51,11 +41,13 @@ from langgraph_durable.snapshot import (
     Reading,
     at_checkpoint,
     finished_tasks,
-    read_head,
 )
+from langgraph_durable.standing import Standing
 from langgraph_durable.store import checkpoints, events, runs, threads
 from langgraph_durable.store.runs import Claim
 from langgraph_durable.tracing import AttemptTrace
+from langgraph_durable.unasked import open_waits, part_without_waits
+from langgraph_durable.waking import still_waits, wake
 
 NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
 
@@ -74,6 +66,7 @@ class Execution:
         control: RunControl,
         hook: BuildRecoveryRequest | None,
         trace: AttemptTrace,
+        step_timeout: float | None,
     ) -> None:
         self.saver = saver
         self._claim = claim
@@ -83,61 +76,23 @@ class Execution:
         self._control = control
         self._hook = hook
         self._trace = trace
-        self._request = restored(claim.request)
-        self._thread = claim.checkpoint_thread_id
-        self._known_entry = claim.entry
-        self._recorder = Recorder(logged_modes(self._request))
-
-    @property
-    def _entry(self) -> dict[str, Any]:
-        return self._known_entry or NOTHING
-
-    @property
-    def answers(self) -> dict[str, Any] | None:
-        """Answers by question id, as bound at submit; None when the run answers nothing."""
-        if not answers(self._request):
-            return None
-        return dict((self._claim.answer or {}).get("answers") or {})
-
-    @property
-    def _continues(self) -> bool:
-        """Is the run given nothing, to go on where its thread stands?"""
-        return self._request.input is None and not self._request.command
-
-    def _refusal(self, found: Reading) -> dict[str, str] | None:
-        """Why the run's answer is not taken.
-
-        Not for being unknown in a later attempt, which may have used it up itself, nor behind a
-        checkpoint long passed, whose questions are asked anew.
-        """
-        refused: dict[str, str] | None = (self._claim.answer or {}).get("refused")
-        chosen = (self._request.checkpoint or {}).get("checkpoint_id")
-        now = self._claim.entry is None and chosen in (None, self._entry["head"])
-        if refused is None and self._request.strict_resume and now:
-            return unknown(self.answers or (), found.head.questions)
-        return refused
-
-    def config(self) -> RunnableConfig:
-        """The config of every call, on the checkpoint thread in use."""
-        return run_config(
-            self._request,
-            run_id=self._claim.run_id,
-            thread_id=self._thread,
-            conversation_id=self._claim.thread_id,
-            graph_id=self._claim.graph_id,
-            assistant_id=self._claim.assistant_id,
-        )
+        self._step_timeout = step_timeout
+        self.standing = Standing(claim)
+        self._recorder = Recorder(logged_modes(self.standing.request))
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Graph]:
         """The graph with this attempt's saver and this loop's store."""
         store = self._place.store
         async with self._source.open(
-            self.config(), context=self._request.context, store=store
+            self.standing.config(), context=self.standing.request.context, store=store
         ) as graph:
             allowed = getattr(graph, "_serde_allowlist", None)
             saver = self.saver.with_allowlist(allowed) if allowed else self.saver
-            yield graph.copy(update={"checkpointer": saver, "store": store})
+            bounds = (bound for bound in (graph.step_timeout, self._step_timeout) if bound)
+            seconds = min(bounds, default=None)
+            own = {"checkpointer": saver, "store": store, "step_timeout": seconds}
+            yield graph.copy(update=own)
 
     def flush(self) -> None:
         """Parts that still wait for an id go without one."""
@@ -148,31 +103,22 @@ class Execution:
         """Do what the plan says, and tell how it ended."""
         async with self.open() as graph:
             found = await self._begin(graph)
-            if found is not None and (refused := self._refusal(found)):
+            if found is not None and (refused := self.standing.refusal(found)):
                 return refused_by(graph, found.state, refused)
-            decided = self._plan(graph, found)
+            decided = self.standing.plan(graph, found)
             if decided.act in (Act.INPUT, Act.COMMAND, Act.CONTINUE) or found is None:
                 return await self._execute(graph, decided)
             if decided.act is Act.FAILED:
                 error = stored_error(decided.error or "")
                 return ended_by(graph, found.state, RunStatus.ERROR, error)
-            return ended_by(graph, found.state, RunStatus.SUCCESS, None)
+            return await self._ended(graph, found.state)
 
     async def rollback(self) -> list[Statement]:
         """What undoes the run, when the person who stopped it wants that; else nothing."""
         async with reading(self._place.pool) as conn:
             if await runs.cancel_action(conn, self._claim.run_id) != "rollback":
                 return []
-        return rollback_statements(
-            run_id=self._claim.run_id,
-            thread_id=self._claim.thread_id,
-            checkpoint_thread_id=self._thread,
-            entry=self._known_entry,
-        )
-
-    def retraction(self) -> list[Statement]:
-        """What takes the run's answers back from questions that are still asked."""
-        return retraction_statements(self._thread, self._known_entry)
+        return self.standing.rollback()
 
     # -- before the graph runs ---------------------------------------------------------------
 
@@ -180,98 +126,80 @@ class Execution:
         """Note the entry or the recovery; read the head where the plan depends on it."""
         async with reading(self._place.pool) as conn:
             if self._claim.entry is None:
-                self._known_entry = await checkpoints.entry(conn, self._thread)
-                raise_id_floor(self._entry["greatest"])
+                self.standing.begin(await checkpoints.entry(conn, self.standing.thread))
+                raise_id_floor(self.standing.entry["greatest"])
             else:
-                raise_id_floor(await checkpoints.greatest(conn, self._thread))
+                raise_id_floor(await checkpoints.greatest(conn, self.standing.thread))
+        if self._claim.asleep:
+            return await self._wake(graph)
         if self._claim.attempt > 1:
             return await self._recover(graph)
         self._journal.append("started", encode({"attempt": 1}))
-        await self._journal.write(self._journal.take(entry=encode(self._entry)))
-        return await self._read(graph) if self._claim.answer or self._continues else None
+        await self._journal.write(self._journal.take(entry=encode(self.standing.entry)))
+        if not (self._claim.answer or self.standing.continues):
+            return None
+        return await self.standing.read(graph, self.saver)
+
+    async def _wake(self, graph: Graph) -> Reading:
+        """Note what stands here and which waits are over: the answers that the run goes on with.
+
+        To its readers nothing has happened. Should it crash from here on, it starts from here.
+        """
+        async with reading(self._place.pool) as conn:
+            woke = await wake(conn, self._claim, self.standing.thread)
+            marks = await events.marks(conn, self._claim.run_id)
+        await self._journal.write(
+            self._journal.take(entry=encode(woke.entry), statements=woke.statements)
+        )
+        self.standing.wake(woke.entry)
+        found = await self.standing.read(graph, self.saver)
+        self._recorder = self._recording(found, marks)
+        return found
+
+    def _recording(self, found: Reading, marks: events.Marks | None) -> Recorder:
+        """Of what the graph repeats of ``found``, only what the log lacks is recorded."""
+        return Recorder(
+            logged_modes(self.standing.request),
+            marks=marks,
+            cached=finished_tasks(found.state),
+            head_id=found.head.checkpoint_id,
+        )
 
     async def _recover(self, graph: Graph) -> Reading:
-        claim = self._claim
+        claim, standing = self._claim, self.standing
         crashed = claim.was is RunStatus.RUNNING
         rotates = crashed and claim.strategy is RecoveryStrategy.EVENT_LOG
         async with reading(self._place.pool) as conn:
             past = await events.whole(conn, claim.run_id)
             marks = await events.marks(conn, claim.run_id)
-        before = await self._read_entry(graph) if rotates else await self._read(graph)
+        read = standing.read_entry if rotates else standing.read
+        before = await read(graph, self.saver)
         statements = await self._rotation() if rotates else []
-        told = notice(claim, graph, before, past, conversation_id=self._thread, crashed=crashed)
+        now = standing.thread
+        told = notice(claim, graph, before, past, conversation_id=now, crashed=crashed)
         self._journal.append("recovered", told)
-        await self._journal.write(
-            self._journal.take(entry=encode(self._entry), statements=statements)
-        )
+        change = self._journal.take(entry=encode(standing.entry), statements=statements)
+        await self._journal.write(change)
         self._trace.recovered(past)
-        self._request = await rebuilt_request(
-            claim, self._request, past, conversation_id=self._thread, hook=self._hook
+        standing.request = await rebuilt_request(
+            claim, standing.request, past, conversation_id=now, hook=self._hook
         )
-        self._recorder = Recorder(
-            logged_modes(self._request),
-            marks=None if rotates else marks,
-            cached=finished_tasks(before.state),
-            head_id=before.head.checkpoint_id,
-        )
-        return await self._read(graph) if rotates else before
+        self._recorder = self._recording(before, None if rotates else marks)
+        return await standing.read(graph, self.saver) if rotates else before
 
     async def _rotation(self) -> list[Statement]:
         """Choose the next name and move to it; the statements make it so."""
-        claim, source = self._claim, self._thread
+        claim, source = self._claim, self.standing.thread
         async with reading(self._place.pool) as conn:
             first = max(claim.attempt, claim.rotation + 1)
-            self._thread, number = await threads.free_name(conn, claim.thread_id, first)
+            self.standing.thread, number = await threads.free_name(conn, claim.thread_id, first)
         return rotation_statements(
             thread_id=claim.thread_id,
             source=source,
-            name=self._thread,
+            name=self.standing.thread,
             number=number,
-            entry=self._entry,
+            entry=self.standing.entry,
         )
-
-    async def _read(self, graph: Graph) -> Reading:
-        return await read_head(
-            graph,
-            self.saver,
-            self.config(),
-            run_id=self._claim.run_id,
-            baseline=self._entry["head"],
-            checkpoint=self._request.checkpoint,
-        )
-
-    async def _read_entry(self, graph: Graph) -> Reading:
-        """The state the run began on: where a rotation starts."""
-        head = self._entry["head"]
-        if head is None:
-            return Reading.nothing(self.config())
-        return await read_head(
-            graph,
-            self.saver,
-            self.config(),
-            run_id="",
-            baseline=head,
-            checkpoint={"checkpoint_id": head},
-        )
-
-    def _plan(self, graph: Graph, found: Reading | None) -> Plan:
-        edits = has_edits(self._request)
-        if found is None:
-            act = Act.COMMAND if edits else Act.INPUT
-            return Plan(act=act, edit=edits, fork=bool(self._request.checkpoint))
-        wish = Wish(
-            run_id=self._claim.run_id,
-            answers=self.answers,
-            continues=self._continues,
-            edits=edits,
-            fork=bool(self._request.checkpoint),
-            before=breakpoints(self._request.interrupt_before, graph.interrupt_before_nodes),
-            after=breakpoints(self._request.interrupt_after, graph.interrupt_after_nodes),
-        )
-        baseline = Baseline(
-            head=self._entry["head"], null_writes=checkpoints.null_writes(self._entry)
-        )
-        return plan(wish, baseline, found.head, first=self._claim.entry is None)
 
     # -- the graph runs ----------------------------------------------------------------------
 
@@ -279,21 +207,32 @@ class Execution:
         async with aclosing(self._parts(graph, decided)) as parts:
             async for namespace, mode, payload in parts:
                 if mode in ("checkpoints", "debug"):
-                    payload = hidden_in(payload, self._request.headers)
+                    payload = hidden_in(payload, self.standing.request.headers)
+                payload = part_without_waits(mode, payload)
+                if payload is None:
+                    continue
                 for part in self._recorder.record(namespace, mode, payload):
                     self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
                 await self._journal.hand_over()
         # Only now are the last writes durable: an interrupted status must not be seen before.
         await self.saver.in_flight.settled()
         if self._recorder.next or self._recorder.values is None:
-            state = await graph.aget_state(self.config())
-            return ended_by(graph, state, RunStatus.SUCCESS, None)
+            return await self._ended(graph, await graph.aget_state(self.standing.config()))
         return Ending.complete(self._recorder.values)
+
+    async def _ended(self, graph: Graph, state: StateSnapshot) -> Ending:
+        """The run's success, put off while it waits for something that is on record."""
+        ending = ended_by(graph, state, RunStatus.SUCCESS, None)
+        if not open_waits(state):
+            return ending
+        async with reading(self._place.pool) as conn:
+            left = await still_waits(conn, self._claim.run_id, state)
+        return ending.asleep(left) if left else ending
 
     def _parts(
         self, graph: Graph, decided: Plan
     ) -> AsyncGenerator[tuple[tuple[str, ...], str, Any], None]:
-        request, config = self._request, self.config()
+        request, config = self.standing.request, self.standing.config()
         if decided.fork and request.checkpoint:
             config = at_checkpoint(config, request.checkpoint)
         return stream_parts(
@@ -310,9 +249,9 @@ class Execution:
 
     def _given(self, decided: Plan) -> Any:
         if decided.act is Act.INPUT:
-            return self._request.input
+            return self.standing.request.input
         if decided.act is Act.COMMAND:
-            return as_command(self._request, decided.resume, edit=decided.edit)
+            return as_command(self.standing.request, decided.resume, edit=decided.edit)
         return None
 
 

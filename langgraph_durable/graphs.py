@@ -24,6 +24,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_durable.errors import DurableError, InvalidRequest, ProjectError
 from langgraph_durable.model import RecoveryStrategy
+from langgraph_durable.policy import RunPolicy
 from langgraph_durable.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -39,11 +40,14 @@ RUN: Final = "threads.create_run"
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSource:
-    """One served graph by name. ``recovery`` is what the project says about it, if anything."""
+    """One served graph by name. ``recovery`` and ``policy`` are what the project says about it, if
+    anything.
+    """
 
     name: str
     description: str | None = None
     recovery: RecoveryStrategy | None = None
+    policy: RunPolicy | None = None
     made: CompiledGraph | Factory = field(repr=False)
     _told: set[str] = field(default_factory=set, repr=False, compare=False)
 
@@ -55,6 +59,14 @@ class GraphSource:
     def strategy(self, settings: Settings) -> RecoveryStrategy:
         """The most specific of: settings for this graph, the project, settings for all."""
         return settings.recovery_by_graph.get(self.name) or self.recovery or settings.recovery
+
+    def policy_under(self, settings: Settings) -> RunPolicy:
+        """What its runs may take: settings for this graph, the project, settings for all."""
+        usual = RunPolicy(
+            max_attempts=settings.max_attempts, run_deadline_seconds=settings.run_deadline_seconds
+        )
+        own = settings.policies.get(self.name, RunPolicy()).over(self.policy)
+        return own.over(usual)
 
     @asynccontextmanager
     async def open(
@@ -110,6 +122,7 @@ def graph_source(
     *,
     description: str | None = None,
     recovery: RecoveryStrategy | None = None,
+    policy: RunPolicy | None = None,
 ) -> GraphSource:
     """The source for whatever a user named; ProjectError when it cannot give a graph."""
     made = found.compile() if isinstance(found, StateGraph) else found
@@ -117,7 +130,9 @@ def graph_source(
         if not callable(made):
             raise ProjectError(f"{_kind(found)} is neither a graph nor a function that makes one")
         _arguments(made, {}, lambda: None)
-    return GraphSource(name=name, description=description, recovery=recovery, made=made)
+    return GraphSource(
+        name=name, description=description, recovery=recovery, policy=policy, made=made
+    )
 
 
 def recovery_problem(source: GraphSource, settings: Settings, *, hooked: bool) -> str | None:

@@ -34,6 +34,7 @@ class Stop(StrEnum):
     """Why an attempt must end before its graph does."""
 
     CANCEL = "cancel"
+    DEADLINE = "deadline"
     LOST = "lost"
     OUTAGE = "outage"
     DRAIN = "drain"
@@ -207,6 +208,8 @@ class LeaseKeeper:
         lease.renewed(sent_at)
         if row["cancel_action"]:
             lease.stop(Stop.CANCEL)
+        elif row["overdue"]:
+            lease.stop(Stop.DEADLINE)
 
     def _hand_back(self, conn: Connection[Row]) -> None:
         with self._guard:

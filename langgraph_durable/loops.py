@@ -1,7 +1,8 @@
 """Where user code runs: event loops in threads of their own.
 
 One is enough until its newest user blocks it; then another is started, so that a ``time.sleep`` or
-a CPU loop in a node stops neither the API nor runs on other loops.
+a CPU loop in a node stops neither the API nor runs on other loops. When loops are to be isolated,
+no two runs share one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class GraphLoop:
         self._store_config = store
         self._pool_size = pool_size
         self._ticked_at = time.monotonic()
+        self.guests: set[object] = set()
         self._closing = False
         self._ready: Future[None] = Future()
         self.loop = asyncio.new_event_loop()
@@ -128,6 +130,7 @@ class _Placing(Generic[T]):
 
     async def begin_on(self, loop: GraphLoop) -> None:
         if not self._free.acquire(blocking=False):
+            loop.guests.discard(self)
             return
         try:
             self.result.set_result(await self._work(loop))
@@ -135,18 +138,30 @@ class _Placing(Generic[T]):
             self.result.set_exception(error)
             if not isinstance(error, Exception):
                 raise
+        finally:
+            loop.guests.discard(self)
 
 
 class GraphLoops:
-    """All loops of one process; ``most`` bounds how many there can be."""
+    """All loops of one process; ``most`` bounds how many there can be.
+
+    ``isolated`` begins nothing on a loop that has a guest already, as long as there can be another.
+    """
 
     def __init__(
-        self, database: Database, *, pool_size: int, most: int, store: StoreConfig
+        self,
+        database: Database,
+        *,
+        pool_size: int,
+        most: int,
+        store: StoreConfig,
+        isolated: bool = False,
     ) -> None:
         self._database = database
         self._store = store
         self._pool_size = pool_size
         self._most = most
+        self._isolated = isolated
         self._loops: list[GraphLoop] = []
         self._guard = threading.Lock()
 
@@ -158,7 +173,7 @@ class GraphLoops:
         """The newest loop that still gives way; a new one when none does."""
         with self._guard:
             for loop in reversed(self._loops):
-                if not loop.stalled:
+                if not loop.stalled and not (self._isolated and loop.guests):
                     return loop
             return self._add() if len(self._loops) < self._most else self._loops[0]
 
@@ -176,6 +191,7 @@ class GraphLoops:
             return
         try:
             loop = self.pick()
+            loop.guests.add(placing)
             loop.run(placing.begin_on(loop))
         except Exception as error:
             placing.give_up(error)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable import pruning
+from langgraph_durable.archive import Archive
 from langgraph_durable.assistants import system_assistants
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.followers import Followers
@@ -20,9 +21,11 @@ from langgraph_durable.firing import Firing
 from langgraph_durable.lease import LeaseKeeper
 from langgraph_durable.loops import GraphLoops
 from langgraph_durable.model import Numbers
+from langgraph_durable.orphans import Orphans
 from langgraph_durable.postgres import Database, Row, reading, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.retention import Keeper, Retention
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import assistants, items, workers
 from langgraph_durable.store.migrations import migrate
@@ -54,6 +57,7 @@ class Machinery:
         build_recovery_request: BuildRecoveryRequest | None,
         embedded: EmbeddedPostgres | None,
         works: bool,
+        keepers: Sequence[Keeper],
     ) -> None:
         self._main = asyncio.get_running_loop()
         self.pool: AsyncConnectionPool[AsyncConnection[Row]] = database.pool(settings.pool_size)
@@ -71,6 +75,7 @@ class Machinery:
             pool_size=settings.pool_size,
             most=max(settings.jobs_per_worker, 2),
             store=project.store,
+            isolated=settings.isolated_loops,
         )
         self._embedded = embedded
         self._writer = Writer(
@@ -97,12 +102,17 @@ class Machinery:
         )
         self.webhook_policy = _webhook_policy(project, settings)
         self._webhooks = Webhooks(self.pool, self.webhook_policy, settings.webhook_secret)
-        self.sweeper = pruning.Sweeper(self.pool, project.threads.sweep_limit)
+        archive = Archive(project.retention.archive) if project.retention.archive else None
+        self.sweeper = pruning.Sweeper(self.pool, project.threads.sweep_limit, archive)
+        self.retention = Retention(self.pool, project.retention, archive=archive, keepers=keepers)
+        self.orphans = Orphans(project.graphs, worker_id, seconds=settings.unserved_graph_seconds)
         self._sweeps = {
             self.sweeper.temporary: SWEEP_SECONDS,
             self.sweeper.unused: project.threads.sweep_minutes * 60,
             items.sweep: project.store.sweep_minutes * 60,
+            self.orphans.sweep: SWEEP_SECONDS,
             Firing(project, settings).fire: FIRE_SECONDS,
+            **dict.fromkeys(self.retention.sweeps, project.retention.sweep_minutes * 60),
         }
         self._sweepers: list[asyncio.Task[None]] = []
 
@@ -116,6 +126,7 @@ class Machinery:
         build_recovery_request: BuildRecoveryRequest | None,
         embedded: EmbeddedPostgres | None,
         works: bool,
+        keepers: Sequence[Keeper] = (),
     ) -> Machinery:
         """Database first, then readers, then the worker; all or nothing."""
         url = await asyncio.to_thread(embedded.start) if embedded is not None else None
@@ -133,6 +144,7 @@ class Machinery:
                 build_recovery_request=build_recovery_request,
                 embedded=embedded,
                 works=works,
+                keepers=keepers,
             )
             try:
                 await found._start()

@@ -115,7 +115,9 @@ class Run:
     ``thread_id`` is always the public id; ``conversation_id`` is the checkpoint thread in use
     now (``<id>::attempt-N`` after an EVENT_LOG rotation). ``request`` is the stored
     :class:`RunRequest` as a dict. ``output`` is JSON text: the last values, with
-    ``__interrupt__`` when the graph waits for a person. ``error`` is ``{"error", "message"}``.
+    ``__interrupt__`` when the graph waits for a person; of a run that has not ended, what there is
+    while it sleeps. ``error`` is ``{"error", "message"}``.
+    ``events_deleted_at``: since then only the first and the last event of its log are left.
     ``ticket`` is the run's place in its thread's queue. ``hidden`` runs were rolled back: gone
     for their thread.
     """
@@ -143,6 +145,7 @@ class Run:
     updated_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    events_deleted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +186,9 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """How things stand. Over all servers: ``pending`` runs, of which ``due`` could start if their
-    threads and a worker were free and ``unblocked`` if a worker were; how long those have waited,
-    in seconds (None: nobody waits); ``running`` runs; ``workers`` that are alive.
+    """How things stand. Over all servers: ``pending`` runs, sleepers aside, of which ``due`` could
+    start if their threads and a worker were free and ``unblocked`` if a worker were; how long those
+    have waited, in seconds (None: nobody waits); ``running`` runs; ``workers`` that are alive.
 
     In this process alone: ``jobs_active`` runs it executes, ``events_written`` since its start,
     and its ``followers``.
@@ -209,8 +212,9 @@ class Event:
     """One row of a run's log.
 
     ``name`` is a LangGraph stream mode, with ``|ns1|ns2`` behind it inside subgraphs, or one
-    of the engine's own: ``created``, ``started``, ``recovered``, ``end``, and ``checkpoint``
-    (the slim ``{"id", "parent_id", "step", "source"}`` of a checkpoint, for runs that ask for it).
+    of the engine's own: ``created``, ``started``, ``recovered``, ``end``, ``asked`` (the run
+    sleeps beside these questions to a person), and ``checkpoint`` (the slim ``{"id", "parent_id",
+    "step", "source"}`` of a checkpoint, for runs that ask for it).
     ``data`` is JSON text: the very bytes that go on the wire. ``at`` is when the event was
     written, in milliseconds since 1970.
     """

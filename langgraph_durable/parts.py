@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import traceback
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from itertools import pairwise
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 
+from langgraph_durable.errors import StepTimedOut
 from langgraph_durable.graphs import is_function
 from langgraph_durable.snapshot import Graph
 
@@ -18,10 +22,36 @@ async def stream_parts(
 ) -> Parts:
     """Run the graph with subgraphs included. ``events`` among the modes adds raw run events."""
     options = {k: v for k, v in options.items() if v is not None}
-    if "events" in modes:
-        async for part in _with_events(graph, given, config, modes, options):
-            yield part
-        return
+    read = _with_events if "events" in modes else _plain
+    with _naming_slow_steps(graph):
+        async with aclosing(read(graph, given, config, modes, options)) as parts:
+            async for part in parts:
+                yield part
+
+
+@contextmanager
+def _naming_slow_steps(graph: Graph) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        if graph.step_timeout is None or not _is_of_a_step(error):
+            raise
+        raise StepTimedOut(f"A step took longer than {graph.step_timeout:g} seconds.") from error
+
+
+def _is_of_a_step(error: TimeoutError) -> bool:
+    """Did LangGraph itself wait too long? A node's own time-out is an exception like that one."""
+    names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    return error.args == ("Timed out",) or ("atick", "wait_for") in pairwise(names)
+
+
+async def _plain(
+    graph: Graph,
+    given: Any,
+    config: RunnableConfig,
+    modes: Sequence[str],
+    options: dict[str, Any],
+) -> Parts:
     function = is_function(graph)
     stream: Any = graph.astream(
         given, config, stream_mode=cast(Any, list(modes)), subgraphs=True, **options

@@ -17,6 +17,7 @@ from langgraph_durable.errors import DurableError, ProjectError
 from langgraph_durable.graphs import GraphSource, graph_source, recovery_problem
 from langgraph_durable.http_config import HttpConfig
 from langgraph_durable.project_config import ProjectConfig, read_config
+from langgraph_durable.retention_config import RetentionConfig
 from langgraph_durable.settings import Settings
 from langgraph_durable.store_config import StoreConfig
 from langgraph_durable.thread_config import ThreadConfig
@@ -41,6 +42,7 @@ class Project:
     threads: ThreadConfig = field(default_factory=ThreadConfig)
     webhooks: WebhookConfig = field(default_factory=WebhookConfig)
     http: HttpConfig = field(default_factory=HttpConfig)
+    retention: RetentionConfig = field(default_factory=RetentionConfig)
     doors: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -63,6 +65,8 @@ class Project:
         problems = [recovery_problem(s, settings, hooked=hooked) for s in self.graphs.values()]
         unknown = sorted(settings.recovery_by_graph.keys() - self.graphs.keys())
         problems += [f"recovery_by_graph: no graph is called {name!r}" for name in unknown]
+        unknown = sorted(settings.policies.keys() - self.graphs.keys())
+        problems += [f"policies: no graph is called {name!r}" for name in unknown]
         _raise([problem for problem in problems if problem])
 
 
@@ -90,8 +94,15 @@ def load_project(source: ProjectConfig | Path | str = "langgraph.json") -> Proje
         threads=config.threads,
         webhooks=config.webhooks,
         http=config.http,
+        retention=_placed(config.durable.retention, config.folder),
         doors=config.doors,
     )
+
+
+def _placed(retention: RetentionConfig, folder: Path) -> RetentionConfig:
+    """With the archive where the file that names it is."""
+    archive = retention.archive
+    return replace(retention, archive=folder / archive) if archive else retention
 
 
 def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:
@@ -99,8 +110,13 @@ def _importer(config: ProjectConfig, name: str) -> Callable[[], GraphSource]:
 
     def make() -> GraphSource:
         found = _find(where, config.folder, config.paths)
-        recovery = config.recovery.get(name)
-        return graph_source(name, found, description=description, recovery=recovery)
+        return graph_source(
+            name,
+            found,
+            description=description,
+            recovery=config.durable.recovery.get(name),
+            policy=config.durable.policies.get(name),
+        )
 
     return make
 

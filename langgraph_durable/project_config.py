@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from langgraph_durable import env_file, http_config, store_config, thread_config, webhook_config
+from langgraph_durable.durable_config import DurableConfig, read_durable
 from langgraph_durable.errors import ProjectError
 from langgraph_durable.http_config import HttpConfig, read_http
-from langgraph_durable.model import RecoveryStrategy
-from langgraph_durable.settings import strategy
 from langgraph_durable.store_config import StoreConfig, read_store
 from langgraph_durable.thread_config import ThreadConfig, read_threads
 from langgraph_durable.webhook_config import WebhookConfig, read_webhooks
@@ -54,7 +53,7 @@ class ProjectConfig:
     graphs: Mapping[str, tuple[str, str | None]]
     paths: tuple[Path, ...]
     env: Mapping[str, str] = field(repr=False)
-    recovery: Mapping[str, RecoveryStrategy]
+    durable: DurableConfig
     http: HttpConfig
     store: StoreConfig
     threads: ThreadConfig
@@ -75,7 +74,7 @@ def read_config(path: Path) -> ProjectConfig:
         graphs=_graphs(raw.get("graphs"), problems),
         paths=_paths(raw.get("dependencies", ["."]), folder, problems),
         env=env,
-        recovery=_recovery(raw, problems),
+        durable=read_durable(raw, problems),
         http=read_http(raw.get("http"), problems),
         store=read_store(raw.get("store"), problems),
         threads=read_threads(raw.get("checkpointer"), problems),
@@ -142,25 +141,6 @@ def _env(raw: Any, folder: Path, problems: list[str]) -> dict[str, str]:
     except ValueError as error:
         problems.append(f"env: {raw}: {error}")
     return {}
-
-
-def _recovery(raw: dict[str, Any], problems: list[str]) -> dict[str, RecoveryStrategy]:
-    durable = raw.get("durable", {})
-    chosen = durable.get("recovery", {}) if isinstance(durable, dict) else None
-    if not isinstance(chosen, dict):
-        problems.append('durable: must be {"recovery": {"<graph>": "agent_session|event_log"}}')
-        return {}
-    graphs = raw.get("graphs")
-    graphs = graphs if isinstance(graphs, dict) else {}
-    found = {}
-    for name, text in chosen.items():
-        if name not in graphs:
-            problems.append(f"durable.recovery.{name}: no graph is called so")
-        try:
-            found[name] = strategy(str(text))
-        except ValueError as error:
-            problems.append(f"durable.recovery.{name}: {error}")
-    return found
 
 
 def _tracing(raw: Any, problems: list[str]) -> str | None:

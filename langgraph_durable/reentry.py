@@ -37,7 +37,8 @@ def notice(
 ) -> str:
     """The payload of the ``recovered`` event: what its readers need to go on.
 
-    ``before`` is the state the attempt starts from, ``past`` the log of the earlier ones.
+    ``before`` is the state the attempt starts from, ``past`` the log of the earlier ones. One that
+    has slept starts from where it was ``woken``, also on another checkpoint thread.
     """
     rotated = conversation_id != claim.checkpoint_thread_id
     values = before.state.values if before.head.checkpoint_id else None
@@ -51,6 +52,7 @@ def notice(
             "values": None if values is None else output_values(graph, values),
             "open_tool_call_ids": [] if rotated else open_calls,
             "void_message_ids": sorted(streamed_message_ids(past) - held),
+            **({"woken": True} if "answers" in (claim.entry or {}) else {}),
         }
     )
 
@@ -89,9 +91,11 @@ async def rebuilt_request(
 ) -> RunRequest:
     """After a crash: the hook's request, or under EVENT_LOG the evidence added to it.
 
-    A run that crashed under EVENT_LOG keeps its evidence over later deploys.
+    A run that crashed under EVENT_LOG keeps its evidence over later deploys; when it has slept
+    since, its state holds that.
     """
-    by_log = claim.strategy is RecoveryStrategy.EVENT_LOG and claim.crashes > 0
+    told = (claim.entry or {}).get("crashes", 0)
+    by_log = claim.strategy is RecoveryStrategy.EVENT_LOG and claim.crashes > told
     default = with_evidence(request, past) if by_log else request
     if hook is None or not (by_log or claim.was is RunStatus.RUNNING):
         return default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -28,6 +28,13 @@ def stored(request: RunRequest) -> dict[str, Any]:
 def restored(data: Mapping[str, Any]) -> RunRequest:
     """The request of a stored run; keys of other releases are left out."""
     return RunRequest(**{k: v for k, v in data.items() if k in _FIELDS})
+
+
+def woken(request: RunRequest, answers: Mapping[str, Any]) -> RunRequest:
+    """What a run goes on with that slept: what woke it. Its own input has been used up."""
+    return replace(
+        request, input=None, command={"resume": dict(answers)}, resumes=None, checkpoint=None
+    )
 
 
 def client_configurable(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from langgraph_durable.sql import statements
 _CHECKPOINTS = statements("checkpoints")
 _RUNS = statements("runs")
 _THREADS = statements("threads")
+_WAITS = statements("waits")
 
 
 def rollback_statements(
@@ -36,7 +37,8 @@ def rollback_statements(
         steps = ("roll_back_writes", "roll_back_checkpoints", "restore_writes")
         undone = [(_CHECKPOINTS[step], place) for step in steps]
     ids = {"run_id": run_id, "thread_id": thread_id}
-    return [*undone, (_RUNS["hide"], ids), (_THREADS["settle_rolled_back"], ids)]
+    settled = [(_RUNS["hide"], ids), (_THREADS["settle_rolled_back"], ids)]
+    return [*undone, (_WAITS["release_signals"], ids), *settled]
 
 
 def retraction_statements(

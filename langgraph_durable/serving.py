@@ -109,6 +109,8 @@ async def _serve(
 
 async def _work(engine: DurableEngine, launch: Launch) -> None:
     stopped = asyncio.Event()
+    # By name, as above: what the doors make of a log is to be stored before it goes.
+    engine.keepers.extend(import_module("protocol_adapter.app").keepers(engine))
     try:
         await engine.start()
         _say(f"worker ready in {launch.seconds:.1f} s, {launch.database_name}")

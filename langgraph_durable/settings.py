@@ -14,6 +14,7 @@ from typing import Any
 
 from langgraph_durable.errors import SettingsError
 from langgraph_durable.model import RecoveryStrategy
+from langgraph_durable.policy import RunPolicy, policies
 
 PREFIX = "LANGGRAPH_DURABLE_"
 
@@ -22,7 +23,9 @@ _ALIASES = {
     "direct_database_url": ("DATABASE_DIRECT_URL",),
     "jobs_per_worker": ("N_JOBS_PER_WORKER",),
     "max_attempts": ("BG_JOB_MAX_RETRIES",),
+    "run_deadline_seconds": ("BG_JOB_TIMEOUT_SECS",),
     "shutdown_grace_seconds": ("BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS",),
+    "isolated_loops": ("BG_JOB_ISOLATED_LOOPS",),
     "mount_prefix": ("MOUNT_PREFIX",),
 }
 
@@ -36,6 +39,9 @@ class Settings:
     ``database_url`` None means the embedded database under ``home``. ``direct_database_url``
     by-passes a pooler such as PgBouncer for what needs a session. ``credentials`` names what
     gives the password: ``module:callable`` or ``databricks``.
+    ``policies`` bound the runs of single graphs, ``run_deadline_seconds`` those of all others.
+    Runs of a graph that nobody serves wait ``unserved_graph_seconds`` for somebody who does.
+    ``isolated_loops`` gives every run an event loop of its own, in a thread of its own.
     ``webhook_loopback`` lets webhooks call this machine, ``webhook_secret`` signs them.
     ``tracing`` is ``mlflow``, or ``off`` like None.
 
@@ -51,6 +57,10 @@ class Settings:
     recovery_by_graph: Mapping[str, RecoveryStrategy] = field(default_factory=dict)
     jobs_per_worker: int = 10
     max_attempts: int = 3
+    run_deadline_seconds: float | None = None
+    policies: Mapping[str, RunPolicy] = field(default_factory=dict)
+    unserved_graph_seconds: float = 3600.0
+    isolated_loops: bool = False
     lease_seconds: float = 20.0
     heartbeat_seconds: float = 2.0
     liveness_grace_seconds: float = 1.0
@@ -67,9 +77,8 @@ class Settings:
     tracing: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "recovery_by_graph", MappingProxyType(dict(self.recovery_by_graph))
-        )
+        for name in ("recovery_by_graph", "policies"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if problems := list(_problems(self)):
             raise SettingsError("\n".join(problems))
 
@@ -172,7 +181,7 @@ def _is_postgres(url: str) -> bool:
 def _number_problems(settings: Settings) -> Iterator[str]:
     for name, least in _LEAST.items():
         value = getattr(settings, name)
-        if not math.isfinite(value) or value < least:
+        if value is not None and (not math.isfinite(value) or value < least):
             yield f"{name}: {value} must be at least {least}"
     lease, heartbeat = settings.lease_seconds, settings.heartbeat_seconds
     if not heartbeat < lease / 2:
@@ -185,8 +194,10 @@ def _number_problems(settings: Settings) -> Iterator[str]:
 
 
 _LEAST = {
-    "jobs_per_worker": 1,
+    "jobs_per_worker": 0,
     "max_attempts": 1,
+    "run_deadline_seconds": 0.001,
+    "unserved_graph_seconds": 0,
     "lease_seconds": 0.1,
     "heartbeat_seconds": 0.01,
     "liveness_grace_seconds": 0,
@@ -234,10 +245,12 @@ def _strategies(text: str) -> dict[str, RecoveryStrategy]:
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "int": _whole,
     "float": _number,
+    "float | None": _number,
     "bool": _yes,
     "str": str,
     "str | None": str,
     "Path": lambda text: Path(os.path.expanduser(text)),  # noqa: PTH111
     "RecoveryStrategy": strategy,
     "Mapping[str, RecoveryStrategy]": _strategies,
+    "Mapping[str, RunPolicy]": policies,
 }

@@ -9,15 +9,14 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.pregel import Pregel
-from langgraph.types import Interrupt, Send, StateSnapshot
+from langgraph.types import Interrupt, StateSnapshot
 
+from langgraph_durable.changed import gone, gone_in_subgraphs
 from langgraph_durable.recovery import Head, Task
 from langgraph_durable.store.checkpoints import NULL_TASK
+from langgraph_durable.unasked import questions
 
 Graph = Pregel[Any, Any, Any, Any]
-
-_TRIGGER, _SENDS = "branch:to:", "__pregel_tasks"
-"""Where LangGraph's checkpoints hold what comes next: a channel per node, and one of Sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,10 @@ async def read_head(
         return Reading(head=head, state=state)
     state = await graph.aget_state(config, subgraphs=True)
     head = _head(found, state, await _last_nodes(saver, found))
-    return Reading(head=replace(head, gone=_gone(graph, found)), state=state)
+    if found is not None:
+        missing = gone(graph, found.checkpoint["channel_values"])
+        head = replace(head, gone=[*missing, *await gone_in_subgraphs(graph, saver, state)])
+    return Reading(head=head, state=state)
 
 
 def at_checkpoint(config: RunnableConfig, checkpoint: Mapping[str, Any]) -> RunnableConfig:
@@ -99,16 +101,6 @@ def _head(found: CheckpointTuple | None, state: StateSnapshot, last: Sequence[st
     )
 
 
-def _gone(graph: Graph, found: CheckpointTuple | None) -> Sequence[str]:
-    """Nodes that a checkpoint would run next and that the graph does not have."""
-    if found is None:
-        return ()
-    values = found.checkpoint["channel_values"]
-    come_next = [name.removeprefix(_TRIGGER) for name in values if name.startswith(_TRIGGER)]
-    come_next += [send.node for send in values.get(_SENDS) or () if isinstance(send, Send)]
-    return [name for name in dict.fromkeys(come_next) if name not in graph.nodes]
-
-
 async def _last_nodes(
     saver: BaseCheckpointSaver[Any], found: CheckpointTuple | None
 ) -> Sequence[str]:
@@ -122,8 +114,13 @@ async def _last_nodes(
 
 
 def output_values(graph: Graph, values: Any) -> Any:
-    """What the graph would stream as its ``values`` from a whole state."""
+    """What the graph would stream as its ``values`` from a whole state.
+
+    A function's state, or one without keys, is the value of one channel itself.
+    """
     channels = graph.output_channels
+    if channels == graph.stream_channels_asis:
+        return values
     if isinstance(channels, str):
         return values.get(channels) if isinstance(values, dict) else values
     if not isinstance(values, dict):
@@ -137,8 +134,9 @@ def question(interrupt: Interrupt) -> dict[str, Any]:
 
 
 def questions_by_task(state: StateSnapshot) -> dict[str, list[dict[str, Any]]]:
-    """Open questions by task id."""
-    return {t.id: [question(i) for i in t.interrupts] for t in state.tasks if t.interrupts}
+    """Open questions by task id, waits aside."""
+    asked = {task.id: questions(task.interrupts) for task in state.tasks}
+    return {task: [question(i) for i in found] for task, found in asked.items() if found}
 
 
 def message_ids(values: Any) -> set[str]:

@@ -124,7 +124,11 @@ async def _heard(
     if not answers(request):
         return request, None
     resume = (request.command or {})["resume"]
-    return request, encode(bind(resume, questions, strict=request.strict_resume))
+    bound = bind(resume, questions, strict=request.strict_resume)
+    if "refused" in bound and await runs.sleeps(conn, thread["active_run_id"]):
+        # It would have to wait until the sleeper has ended to be told so.
+        raise InvalidRequest(bound["refused"]["message"])
+    return request, encode(bound)
 
 
 async def _questions(
@@ -158,6 +162,9 @@ async def _made_room(conn: AsyncConnection[Row], request: RunRequest, thread: Ro
     if request.multitask == "enqueue":
         return thread
     open_runs = await runs.open_of_thread(conn, thread["thread_id"])
+    if answers(request):
+        # One that sleeps beside a question gives way to its answer by itself.
+        open_runs = [run for run in open_runs if not (run["asleep"] and run["asks"])]
     if open_runs and request.multitask == "reject":
         raise ThreadBusy
     for run in open_runs:

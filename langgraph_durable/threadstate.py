@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import StateSnapshot, StateUpdate
 
+from langgraph_durable.bare_state import read_bare_history, read_bare_state
 from langgraph_durable.checkpointer import LockedSaver, raise_id_floor
 from langgraph_durable.errors import CheckpointNotFound, DurableError, InvalidRequest, ThreadBusy
 from langgraph_durable.graphs import GraphSource
@@ -28,6 +29,7 @@ from langgraph_durable.snapshot import (
     questions_by_task,
 )
 from langgraph_durable.store import checkpoints, runs, threads
+from langgraph_durable.unasked import questions, without_waits
 
 READ = "threads.read"
 UPDATE = "threads.update"
@@ -53,23 +55,25 @@ async def _graph(
 
 async def read_state(
     place: GraphLoop,
-    source: GraphSource,
+    source: GraphSource | None,
     thread: Thread,
     *,
     checkpoint: Mapping[str, Any] | None,
     subgraphs: bool,
-) -> StateSnapshot:
-    """The state at the newest checkpoint or at a named one."""
+) -> StateSnapshot | None:
+    """The state at the newest checkpoint or at a named one. None without a graph and a state."""
     config = at_checkpoint(_config(thread), checkpoint or {})
+    if source is None:
+        return await read_bare_state(place, config)
     saver = AsyncPostgresSaver(place.pool)
     async with _graph(place, source, config, saver, READ) as graph:
         with reaching():
-            return await graph.aget_state(config, subgraphs=subgraphs)
+            return without_waits(await graph.aget_state(config, subgraphs=subgraphs))
 
 
 async def read_history(
     place: GraphLoop,
-    source: GraphSource,
+    source: GraphSource | None,
     thread: Thread,
     *,
     limit: int,
@@ -80,13 +84,15 @@ async def read_history(
     """States newest first."""
     config = at_checkpoint(_config(thread), checkpoint or {})
     config["configurable"].pop("checkpoint_id", None)
+    if source is None:
+        return await read_bare_history(place, config, limit=limit, before=before, metadata=metadata)
     saver = AsyncPostgresSaver(place.pool)
     async with _graph(place, source, config, saver, READ) as graph:
         states = graph.aget_state_history(
             config, filter=dict(metadata or {}) or None, before=before, limit=limit
         )
         with reaching():
-            return [state async for state in states]
+            return [without_waits(state) async for state in states]
 
 
 async def edit_state(
@@ -218,9 +224,10 @@ async def asked_at(
     conn: psycopg.AsyncConnection[Row], thread: Thread, checkpoint: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The questions that stand at a checkpoint a client named."""
-    found = await LockedSaver(conn).aget_tuple(at_checkpoint(_config(thread), checkpoint))
-    writes = (found and found.pending_writes) or ()
-    return [question(one) for _, name, asked in writes if name == INTERRUPT for one in asked]
+    stands = await LockedSaver(conn).aget_tuple(at_checkpoint(_config(thread), checkpoint))
+    writes = (stands and stands.pending_writes) or ()
+    found = [one for _, name, asked in writes if name == INTERRUPT for one in asked]
+    return [question(one) for one in questions(found)]
 
 
 async def check_checkpoint(conn: Any, thread: Thread, checkpoint: Mapping[str, Any] | None) -> None:

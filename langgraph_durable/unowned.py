@@ -11,11 +11,12 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from langgraph_durable.ending import OVERDUE
 from langgraph_durable.model import RunStatus, ThreadStatus
 from langgraph_durable.postgres import Row
 from langgraph_durable.rotation import retraction_statements, rollback_statements
 from langgraph_durable.serde import decode
-from langgraph_durable.store import runs, threads
+from langgraph_durable.store import runs, threads, waits
 
 
 async def end(
@@ -34,6 +35,7 @@ async def end(
     entry = decode(run["entry"]) if run["entry"] else None
     struck = run["crashes"] if crashes is None else crashes
     await runs.end_unowned(conn, run, status=status, error=error, crashes=struck)
+    await conn.execute(*waits.forget(run_id))
     if action == "rollback":
         statements = rollback_statements(
             run_id=run_id,
@@ -64,18 +66,44 @@ async def end_waiting(conn: AsyncConnection[Row], thread: Row, run: Row, *, acti
     )
 
 
-async def end_abandoned(conn: AsyncConnection[Row], max_attempts: int) -> None:
-    """End abandoned runs that nobody may try again: cancelled, or out of attempts."""
-    for row in await runs.abandoned_for_good(conn, max_attempts):
+async def end_answered(conn: AsyncConnection[Row]) -> None:
+    """End every sleeper that the next run of its thread answers; that one goes on in its place.
+
+    Its end is that of any run that asks: with its questions, and its waits go on without it.
+    """
+    for row in await waits.answered_sleepers(conn):
+        asked = [q for listed in decode(row["interrupts"]).values() for q in listed]
+        await waits.bequeath(conn, str(row["run_id"]), row["thread_id"], str(row["heir"]))
+        await runs.end_unowned(
+            conn,
+            row,
+            status=RunStatus.SUCCESS,
+            error=None,
+            crashes=row["crashes"],
+            questions=asked,
+        )
+        await runs.announce_end(conn, str(row["run_id"]))
+
+
+async def end_abandoned(conn: AsyncConnection[Row], served: str, max_attempts: int) -> None:
+    """End abandoned runs that nobody may try again: cancelled, overdue, or out of attempts.
+
+    See ``store.runs.abandoned_for_good``.
+    """
+    for row in await runs.abandoned_for_good(conn, served, max_attempts):
         cancelled = row["cancel_action"] is not None
-        crashes = row["crashes"] + (0 if cancelled else 1)
+        crashed = row["status"] == RunStatus.RUNNING and not cancelled
+        crashes = row["crashes"] + (1 if crashed else 0)
+        status, error = RunStatus.ERROR, _too_many(crashes)
+        if row["overdue"]:
+            status, error = RunStatus.TIMEOUT, OVERDUE
         await end(
             conn,
             row,
             checkpoint_thread_id=row["checkpoint_thread_id"],
-            status=RunStatus.INTERRUPTED if cancelled else RunStatus.ERROR,
+            status=RunStatus.INTERRUPTED if cancelled else status,
             thread_status=ThreadStatus.INTERRUPTED if cancelled else ThreadStatus.ERROR,
-            error=None if cancelled else _too_many(crashes),
+            error=None if cancelled else error,
             action=row["cancel_action"],
             crashes=crashes,
         )

@@ -12,6 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable import unowned
 from langgraph_durable.attempt import Attempt
+from langgraph_durable.ending import OVERDUE
 from langgraph_durable.errors import LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.writer import Writer
@@ -21,6 +22,7 @@ from langgraph_durable.model import RunStatus
 from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import runs
 from langgraph_durable.tracing import Tracing
@@ -30,6 +32,8 @@ _log = logging.getLogger(__name__)
 HAND_BACK_SECONDS = 3.0
 END_ABANDONED_SECONDS = 0.25
 DEAF_SECONDS = 10.0
+CROWDED_SECONDS = 0.05
+"""How soon a worker looks again for runs of a graph while another worker was counting them."""
 REST_SECONDS = 1.0
 """How long a worker claims nothing when an attempt could not even begin here."""
 
@@ -60,6 +64,8 @@ class Worker:
         self._hook = build_recovery_request
         self._tracing = tracing
         self._attempts: set[Attempt] = set()
+        self._served = Served.by(project.graphs, settings)
+        self._crowded: set[str] = set()
         self._unsure = False
         self._draining = False
         self._ended_abandoned_at = 0.0
@@ -94,7 +100,7 @@ class Worker:
                 attempt.stop(Stop.CANCEL)
 
     async def _end_deaf(self) -> None:
-        """A node that blocks its loop hears no cancel: its run ends all the same."""
+        """A node that blocks its loop hears of no stop: its run ends all the same."""
         for attempt in list(self._attempts):
             if attempt.deaf_seconds() < DEAF_SECONDS:
                 continue
@@ -105,8 +111,8 @@ class Worker:
                     claim.run_id,
                     claim.thread_id,
                     claim.attempt,
-                    status=RunStatus.INTERRUPTED,
-                    error=None,
+                    status=RunStatus.TIMEOUT if attempt.overdue else RunStatus.INTERRUPTED,
+                    error=OVERDUE if attempt.overdue else None,
                     action=await runs.cancel_action(conn, claim.run_id),
                 )
 
@@ -145,7 +151,8 @@ class Worker:
 
     async def _woken(self) -> None:
         try:
-            async with asyncio.timeout(self._settings.claim_poll_seconds):
+            poll = self._settings.claim_poll_seconds
+            async with asyncio.timeout(min(poll, CROWDED_SECONDS) if self._crowded else poll):
                 await self._wake.wait()
         except TimeoutError:
             return
@@ -157,18 +164,20 @@ class Worker:
         slots = self._settings.jobs_per_worker - len(self._attempts)
         if slots <= 0 or self._must_be_alone() or not self._may_claim():
             return False
-        idle = not self._attempts
+        idle, limited = not self._attempts, self._served.limited
         async with transaction(self._pool) as conn:
             if self._unsure:
                 await runs.disown(conn, self._worker_id, [a.claim for a in self._attempts])
             self._unsure = True
+            await unowned.end_answered(conn)
+            counted = await runs.hold_graphs(conn, limited) if limited else set[str]()
+            self._crowded = set(limited) - counted
             claims = await runs.claim(
                 conn,
                 worker_id=self._worker_id,
-                graphs=list(self._project.graphs),
+                served=self._served.rows(without=self._crowded),
                 slots=1 if idle else slots,
                 idle=idle,
-                max_attempts=self._settings.max_attempts,
                 lease_seconds=self._settings.lease_seconds,
             )
         self._unsure = False
@@ -181,14 +190,16 @@ class Worker:
 
     def _must_be_alone(self) -> bool:
         """A run on its last strike shares its worker with nobody until it gets somewhere."""
-        last = self._settings.max_attempts - 1
-        return any(0 < last <= a.claim.crashes and not a.fruitful for a in self._attempts)
+        return any(
+            0 < self._served.last_strike(a.claim.graph_id) <= a.claim.crashes and not a.fruitful
+            for a in self._attempts
+        )
 
     async def _end_abandoned(self) -> None:
         if time.monotonic() - self._ended_abandoned_at > END_ABANDONED_SECONDS:
             self._ended_abandoned_at = time.monotonic()
             async with transaction(self._pool) as conn:
-                await unowned.end_abandoned(conn, self._settings.max_attempts)
+                await unowned.end_abandoned(conn, self._served.rows(), self._settings.max_attempts)
 
     def _execute(self, claim: runs.Claim) -> None:
         holder: list[Attempt] = []
@@ -215,6 +226,7 @@ class Worker:
             log=log,
             hook=self._hook,
             trace=self._tracing.attempt(claim),
+            step_timeout=self._served.policies[claim.graph_id].step_timeout_seconds,
         )
         holder.append(attempt)
         self._attempts.add(attempt)

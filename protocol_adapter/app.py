@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -23,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langgraph_durable import errors
 from langgraph_durable.engine import DurableEngine
+from langgraph_durable.model import Run
 from protocol_adapter import health, metrics
 from protocol_adapter.dispatch import invocations_route
 from protocol_adapter.invocations.openapi import INVOCATIONS
@@ -35,12 +37,14 @@ from protocol_adapter.langgraph.event_stream import EventStream
 from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.openapi import LANGGRAPH
 from protocol_adapter.langgraph.runs import Runs
+from protocol_adapter.langgraph.signals import Signals
 from protocol_adapter.langgraph.store import Store
 from protocol_adapter.langgraph.thread_stream import ThreadStream
 from protocol_adapter.langgraph.threads import Threads
 from protocol_adapter.openapi import document
 from protocol_adapter.request_id import RequestId, request_id
 from protocol_adapter.responses.config import read_defaults
+from protocol_adapter.responses.delivery import keep
 from protocol_adapter.responses.openapi import RESPONSES
 from protocol_adapter.responses.routes import routes as responses_routes
 
@@ -52,6 +56,7 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
     errors.InvalidAssistantId: 422,
     errors.WebhookRefused: 422,
     errors.InvalidSchedule: 422,
+    errors.InvalidSignal: 422,
     errors.GraphNotFound: 404,
     errors.UnknownGraph: 422,
     errors.AssistantExists: 409,
@@ -77,6 +82,7 @@ def create_app(
 ) -> FastAPI:
     """The whole server over ``engine``, which starts and stops with the app's lifespan."""
     audience = Audience(engine, disconnect_grace_seconds)
+    engine.keepers.extend(keepers(engine))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -98,6 +104,11 @@ def create_app(
     )
     app.router.routes.extend(_routes(engine, audience))
     return app
+
+
+def keepers(engine: DurableEngine) -> list[Callable[[Run], Awaitable[object]]]:
+    """What the doors of ``engine`` store of a run before its log goes."""
+    return [partial(keep, engine)]
 
 
 class _App(FastAPI):
@@ -129,6 +140,7 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
         "assistants": Assistants(engine).routes(),
         "threads": [
             *Threads(engine).routes(),
+            *Signals(engine).routes(),
             *ThreadStream(engine).routes(),
             *EventStream(engine).routes(),
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -11,8 +12,33 @@ from urllib.parse import urlsplit
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 
+class Line:
+    """One connection: the client's end and the server's.
+
+    ``backend`` is the process behind it, when that is a PostgreSQL which has told it.
+    """
+
+    def __init__(self, ends: tuple[socket.socket, socket.socket]) -> None:
+        self.ends = ends
+        self.backend: int | None = None
+        self.flowing = threading.Event()
+        self.flowing.set()
+
+    def overhear(self, data: bytes, up: bool) -> None:
+        """PostgreSQL's BackendKeyData is part of its first answers."""
+        if not up and self.backend is None and (at := data.find(b"K\0\0\0\x0c")) >= 0:
+            self.backend = int.from_bytes(data[at + 5 : at + 9])
+
+    def close(self) -> None:
+        for end in self.ends:
+            end.close()
+
+
 class Proxy:
-    """Forwards to whatever ``connect`` opens. ``hold`` stops one direction at a pattern."""
+    """Forwards to whatever ``connect`` opens. ``hold`` stops one direction at a pattern.
+
+    ``delay_seconds`` is how late everything arrives.
+    """
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
@@ -25,7 +51,10 @@ class Proxy:
         self._resume = threading.Event()
         self._away = threading.Event()
         self.refused = 0
-        self._sockets: list[socket.socket] = []
+        self.delay_seconds = 0.0
+        self._flowing = threading.Event()
+        self._flowing.set()
+        self._lines: set[Line] = set()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
@@ -42,7 +71,7 @@ class Proxy:
 
     def cut(self) -> None:
         """Break every connection."""
-        for one in list(self._sockets):
+        for one in (end for line in list(self._lines) for end in line.ends):
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
@@ -54,16 +83,28 @@ class Proxy:
     def come_back(self) -> None:
         self._away.clear()
 
+    def stall(self) -> None:
+        """Forward nothing on any connection, and cut none: they are half open."""
+        self._flowing.clear()
+
+    def flow(self) -> None:
+        """The end of a stall."""
+        self._flowing.set()
+        for line in list(self._lines):
+            line.flowing.set()
+
     def close(self) -> None:
         self._resume.set()
+        self.flow()
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._threads[0].join(5)
         self.cut()
         for thread in self._threads:
             thread.join(5)
-        for one in (self._listening, *self._sockets):
-            one.close()
+        for line in list(self._lines):
+            line.close()
+        self._listening.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -74,18 +115,39 @@ class Proxy:
                     client.close()
                     continue
                 self.connections += 1
-                server = self._connect()
-                self._sockets += [client, server]
-                for source, target, up in ((client, server, True), (server, client, False)):
-                    thread = threading.Thread(
-                        target=self._pump, args=(source, target, up), daemon=True
-                    )
-                    self._threads.append(thread)
-                    thread.start()
+                try:
+                    server = self._connect()
+                except OSError:
+                    client.close()
+                    continue
+                self._join(client, server)
 
-    def _pump(self, source: socket.socket, target: socket.socket, up: bool) -> None:
+    def _join(self, client: socket.socket, server: socket.socket) -> None:
+        """Forward both ways; when both have ended, nothing is left of the connection."""
+        line = Line((client, server))
+        self._lines.add(line)
+        ended: list[bool] = []
+
+        def forward(source: socket.socket, target: socket.socket, up: bool) -> None:
+            self._pump(line, source, target, up)
+            ended.append(up)
+            if len(ended) == 2:
+                self._lines.discard(line)
+                line.close()
+
+        for ends in ((client, server, True), (server, client, False)):
+            thread = threading.Thread(target=forward, args=ends, daemon=True)
+            self._threads = [t for t in self._threads if t.is_alive()] + [thread]
+            thread.start()
+
+    def _pump(self, line: Line, source: socket.socket, target: socket.socket, up: bool) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
+                line.overhear(data, up)
+                line.flowing.wait()
+                self._flowing.wait()
+                if self.delay_seconds:
+                    time.sleep(self.delay_seconds)
                 if up and self._pattern and (found := data.find(self._pattern)) >= 0:
                     self._pattern = None
                     place = found + self._behind
@@ -94,6 +156,8 @@ class Proxy:
                     self._resume.wait()
                     data = data[place:]
                 target.sendall(data)
+            line.flowing.wait()
+            self._flowing.wait()
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
 
@@ -112,6 +176,13 @@ class PostgresProxy(Proxy):
 
         super().__init__(connect)
         self.conninfo = make_conninfo(conninfo, host="127.0.0.1", port=self.port)
+
+    def stall_backend(self, pid: int) -> bool:
+        """Forward nothing between one backend and its client until ``flow``; was it found?"""
+        found = [line for line in list(self._lines) if line.backend == pid]
+        for line in found:
+            line.flowing.clear()
+        return bool(found)
 
 
 class CuttingProxy(Proxy):

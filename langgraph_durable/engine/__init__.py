@@ -19,6 +19,7 @@ from langgraph_durable.engine.crons import Crons
 from langgraph_durable.engine.direct import Direct
 from langgraph_durable.engine.graphs import Graphs
 from langgraph_durable.engine.responses import Responses
+from langgraph_durable.engine.signals import Signals
 from langgraph_durable.engine.store import Store
 from langgraph_durable.engine.threadlog import ThreadLog
 from langgraph_durable.engine.threads import Threads
@@ -27,6 +28,7 @@ from langgraph_durable.model import Numbers, RecoveryStrategy
 from langgraph_durable.postgres import reading
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest, check_hook
+from langgraph_durable.retention import Keeper
 from langgraph_durable.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,12 +37,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Store, Crons):
+class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Store, Crons):
     """Serves graphs durably. ``graph`` is a compiled graph, or a mapping of names to graphs.
 
     Without a database address, given or in the environment, an embedded PostgreSQL keeps its
     data under ``.langgraph_durable`` in the current folder; it starts and stops with the engine.
-    ``works`` False only asks: the runs are executed by other processes on the same database.
+    ``works`` False only asks, and so do settings with no ``jobs_per_worker``: the runs are executed
+    by other processes on the same database.
+    ``keepers`` are asked to store what they make of a run's log before retention deletes it.
 
     Raises ProjectError or SettingsError naming every problem.
     """
@@ -66,8 +70,9 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Store, Crons)
         self.worker_id = _worker_id()
         self._hook = build_recovery_request
         self._embedded = embedded or _embedded(self.settings)
-        self._works = works
+        self._works = works and self.settings.jobs_per_worker > 0
         self._starting = asyncio.Lock()
+        self.keepers: list[Keeper] = []
         self.project.check(self.settings, hooked=build_recovery_request is not None)
 
     @property
@@ -111,6 +116,7 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Store, Crons)
                     build_recovery_request=self._hook,
                     embedded=self._embedded,
                     works=self._works,
+                    keepers=self.keepers,
                 )
 
     async def ensure_started(self) -> None:

@@ -147,11 +147,9 @@ class Threads(Started):
         checkpoint: Mapping[str, Any] | None = None,
         subgraphs: bool = False,
     ) -> StateSnapshot | None:
-        """LangGraph's snapshot; None while the thread has no graph. Raises ThreadNotFound."""
+        """LangGraph's snapshot; None while the thread has no state. Raises ThreadNotFound."""
         thread = await self.thread(thread_id)
         source = self._graph_of(thread)
-        if source is None:
-            return None
         return await self._machinery.loops.call(
             lambda place: threadstate.read_state(
                 place, source, thread, checkpoint=checkpoint, subgraphs=subgraphs
@@ -170,8 +168,6 @@ class Threads(Started):
         """Snapshots, newest first. ``before`` is a checkpoint id, a checkpoint or a config."""
         thread = await self.thread(thread_id)
         source = self._graph_of(thread)
-        if source is None:
-            return []
         return await self._machinery.loops.call(
             lambda place: threadstate.read_history(
                 place,

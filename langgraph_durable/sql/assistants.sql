@@ -50,7 +50,9 @@ RETURNING a.assistant_id
 
 -- versions --
 -- Newest first.
-SELECT *, created_at AS updated_at FROM assistant_versions
+SELECT assistant_id, version, graph_id, name, description, config, context, metadata,
+       created_at, created_at AS updated_at
+FROM assistant_versions
 WHERE assistant_id = %(assistant_id)s AND metadata @> %(metadata)s
 ORDER BY version DESC LIMIT %(limit)s OFFSET %(offset)s
 

@@ -1,3 +1,10 @@
+-- columns --
+-- What readers get of a run and its thread.
+r.run_id, r.thread_id, r.ticket, r.assistant_id, r.graph_id, r.status, r.attempt, r.crashes,
+    r.multitask, r.temporary, r.strategy, r.metadata, r.request, r.request_hash, r.answer,
+    r.cancel_action, r.hidden, r.next_seq, r.output, r.error, r.created_at, r.updated_at,
+    r.started_at, r.finished_at, r.events_deleted_at, t.checkpoint_thread_id AS conversation_id
+
 -- insert --
 -- A new run waits in its thread's order.
 INSERT INTO runs (run_id, thread_id, ticket, assistant_id, graph_id, strategy, multitask,
@@ -10,19 +17,19 @@ VALUES (%(run_id)s, %(thread_id)s, %(ticket)s, %(assistant_id)s, %(graph_id)s, %
 
 -- by_key --
 -- The run that a request under this key has made.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.owner_id = '' AND r.idempotency_key = %(key)s
 
 -- get --
 -- One run as its readers see it.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.run_id = %(run_id)s
 
 -- of_thread --
 -- A thread's runs, newest first.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.thread_id = %(thread_id)s AND NOT r.hidden
   AND (%(status)s::text IS NULL OR r.status = %(status)s)
@@ -31,7 +38,7 @@ LIMIT %(limit)s OFFSET %(offset)s
 
 -- lock_behind --
 -- The next run of a thread that has touched its state, or may yet; the thread must be locked.
-SELECT run_id, entry FROM runs
+SELECT run_id, coalesce(first_entry, entry) AS entry FROM runs
 WHERE thread_id = %(thread_id)s AND ticket > %(ticket)s AND NOT hidden
   AND (entry IS NOT NULL OR status IN ('pending', 'running'))
 ORDER BY ticket LIMIT 1
@@ -39,7 +46,7 @@ FOR NO KEY UPDATE
 
 -- answering --
 -- The first run behind another one that answers its question; a failed one has taken that back.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.thread_id = %(thread_id)s AND r.ticket > %(ticket)s AND NOT r.hidden
   AND r.status IN ('pending', 'running', 'success')
@@ -48,7 +55,7 @@ ORDER BY r.ticket LIMIT 1
 
 -- begun_after --
 -- A thread's runs that have begun, in the order they began, behind one of them.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.thread_id = %(thread_id)s AND r.started_at IS NOT NULL
   AND (r.started_at, r.ticket) > (
@@ -59,54 +66,92 @@ ORDER BY r.started_at, r.ticket
 
 -- by_ticket --
 -- The run of one place in a thread's queue.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.thread_id = %(thread_id)s AND r.ticket = %(ticket)s
 
 -- open_of_thread --
 -- The runs of a thread that wait or run, in key order; the thread must be locked.
-SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, asleep, asks,
+       coalesce(first_entry, entry) AS entry
 FROM runs WHERE thread_id = %(thread_id)s AND status IN ('pending', 'running')
 ORDER BY run_id
 FOR NO KEY UPDATE
 
 -- open --
 -- All runs that wait or run, of every thread.
-SELECT r.*, t.checkpoint_thread_id AS conversation_id
+SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.status = ANY(%(statuses)s) AND r.status IN ('pending', 'running')
 ORDER BY r.created_at
 
+-- hold_graphs --
+-- Whoever counts the runs of a graph must be the only one; a graph that another one counts is left
+-- out this time. In a statement of its own: the next one sees what that one has taken.
+SELECT graph_id FROM unnest(%(graphs)s::text[]) AS g (graph_id)
+WHERE pg_try_advisory_xact_lock(%(lock_class)s, hashtext(graph_id))
+
 -- claim --
 -- Take due runs and abandoned runs alike. Both the run and its thread are locked: "busy" lives
--- in the thread row, and only a thread's oldest due run is a candidate. A run on its last strike
+-- in the thread row, and only a thread's oldest due run is a candidate. Every graph is asked for
+-- as many as it has room for, so that a full one holds up no other. A run on its last strike
 -- is left to an idle worker, where it can hurt nobody else, until it has waited for a lease.
-WITH candidate AS (
-    SELECT r.run_id, r.thread_id, r.status AS was,
-           CASE WHEN r.status = 'pending' THEN r.crashes
-                WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
-                ELSE r.crashes + 1 END AS strikes
-    FROM runs r JOIN threads t ON t.thread_id = r.thread_id
-    WHERE r.graph_id = ANY(%(graphs)s)
-      AND r.cancel_action IS NULL
-      AND (
-        (r.status = 'running' AND r.lease_expires_at <= clock_timestamp())
-        OR (r.status = 'pending' AND r.available_at <= clock_timestamp()
-            AND (t.active_run_id = r.run_id
-                 OR (t.active_run_id IS NULL AND NOT EXISTS (
-                    SELECT 1 FROM runs older
-                    WHERE older.thread_id = r.thread_id AND older.ticket < r.ticket
-                      AND older.status = 'pending'
-                      AND older.available_at <= clock_timestamp()))))
-      )
-      AND CASE WHEN r.status = 'pending' THEN r.crashes
-               WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
-               ELSE r.crashes + 1 END
-          < CASE WHEN %(idle)s OR coalesce(r.lease_expires_at, r.available_at)
-                      <= clock_timestamp() - make_interval(secs => %(lease_seconds)s) THEN %(max_attempts)s ELSE greatest(%(max_attempts)s - 1, 1) END
+WITH served AS (
+    SELECT s.*, CASE WHEN s.concurrency IS NULL THEN %(slots)s ELSE greatest(0, least(%(slots)s,
+        s.concurrency - (SELECT count(*) FROM runs r
+                         WHERE r.status = 'running' AND r.graph_id = s.graph_id))) END AS room
+    FROM json_to_recordset(%(served)s::json) AS s (
+        graph_id text, max_attempts integer, concurrency integer, deadline_seconds float8,
+        initial_seconds float8, factor float8, max_seconds float8)
+), abandoned AS (
+    SELECT r.run_id, r.thread_id, r.status AS was, r.available_at, n.strikes,
+           s.max_attempts, s.deadline_seconds
+    FROM runs r
+    JOIN served s ON s.graph_id = r.graph_id
+    JOIN threads t ON t.thread_id = r.thread_id
+    CROSS JOIN LATERAL (SELECT CASE WHEN r.fruitful AND r.strategy = 'agent_session' THEN 0
+                                    ELSE r.crashes + 1 END AS strikes) AS n
+    WHERE r.status = 'running' AND r.cancel_action IS NULL
+      AND r.lease_expires_at <= clock_timestamp()
+      AND r.lease_expires_at + rest(n.strikes, s.initial_seconds, s.factor, s.max_seconds)
+          <= clock_timestamp()
+      AND coalesce(r.deadline_at > clock_timestamp(), true)
+      AND n.strikes < CASE WHEN %(idle)s OR r.lease_expires_at
+                <= clock_timestamp() - make_interval(secs => %(lease_seconds)s)
+            THEN s.max_attempts ELSE greatest(s.max_attempts - 1, 1) END
     ORDER BY r.available_at, r.run_id
     LIMIT %(slots)s
     FOR UPDATE OF r, t SKIP LOCKED
+), due AS (
+    SELECT oldest.*, s.max_attempts, s.deadline_seconds
+    FROM served s
+    CROSS JOIN LATERAL (
+        SELECT r.run_id, r.thread_id, r.status AS was, r.available_at, r.crashes AS strikes
+        FROM runs r JOIN threads t ON t.thread_id = r.thread_id
+        WHERE r.graph_id = s.graph_id AND r.status = 'pending' AND r.cancel_action IS NULL
+          AND r.available_at <= now()  -- an index finds that, however many sleep
+          AND coalesce(r.deadline_at > clock_timestamp(), true)
+          AND (t.active_run_id = r.run_id
+               OR (t.active_run_id IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM runs older
+                    WHERE older.thread_id = r.thread_id AND older.ticket < r.ticket
+                      AND older.status = 'pending'
+                      AND older.available_at <= clock_timestamp())))
+          AND r.crashes < CASE WHEN %(idle)s OR r.available_at
+                    <= clock_timestamp() - make_interval(secs => %(lease_seconds)s)
+                THEN s.max_attempts ELSE greatest(s.max_attempts - 1, 1) END
+        ORDER BY r.available_at, r.run_id
+        LIMIT s.room
+        FOR UPDATE OF r, t SKIP LOCKED) AS oldest
+), candidate AS (
+    SELECT * FROM (
+        SELECT run_id, thread_id, was, available_at, strikes, max_attempts, deadline_seconds
+        FROM abandoned
+        UNION ALL
+        SELECT run_id, thread_id, was, available_at, strikes, max_attempts, deadline_seconds
+        FROM due) AS found
+    ORDER BY available_at, run_id
+    LIMIT %(slots)s
 ), busy AS (
     UPDATE threads t SET active_run_id = c.run_id, status = 'busy', updated_at = now()
     FROM candidate c WHERE t.thread_id = c.thread_id
@@ -116,23 +161,31 @@ UPDATE runs r
 SET status = 'running', attempt = r.attempt + 1, crashes = c.strikes, fruitful = false,
     worker_id = %(worker_id)s,
     lease_expires_at = clock_timestamp() + make_interval(secs => %(lease_seconds)s),
+    max_attempts = c.max_attempts,
+    deadline_at = coalesce(r.deadline_at, clock_timestamp()
+        + coalesce(r.time_left, make_interval(secs => c.deadline_seconds))),
+    time_left = NULL,
     started_at = coalesce(r.started_at, now()), updated_at = now()
 FROM candidate c JOIN busy b ON b.thread_id = c.thread_id
 WHERE r.run_id = c.run_id
 RETURNING r.run_id, r.thread_id, r.graph_id, r.assistant_id, r.attempt, r.crashes, r.strategy,
-    r.next_seq, r.request, r.answer, r.entry, r.metadata, r.created_at,
+    r.next_seq, r.request, r.answer, r.entry, r.first_entry, r.asleep, r.metadata, r.created_at,
     c.was, b.checkpoint_thread_id, b.rotation
 
 -- abandoned_for_good --
 -- Runs without an owner that nobody may try again: cancelled by a person (the owner may have handed
--- such a run back before it heard of it), or out of attempts.
+-- such a run back before it heard of it), overdue, or out of attempts.
 SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful,
-       r.entry, t.checkpoint_thread_id
-FROM runs r JOIN threads t ON t.thread_id = r.thread_id
+       coalesce(r.first_entry, r.entry) AS entry, t.checkpoint_thread_id, r.status, r.deadline_at <= clock_timestamp() AS overdue
+FROM runs r
+JOIN threads t ON t.thread_id = r.thread_id
+LEFT JOIN json_to_recordset(%(served)s::json) AS s (graph_id text, max_attempts integer)
+    ON s.graph_id = r.graph_id
 WHERE (r.status = 'pending' AND r.cancel_action IS NOT NULL)
+   OR (r.status = 'pending' AND r.deadline_at <= clock_timestamp())
    OR (r.status = 'running' AND r.lease_expires_at <= clock_timestamp()
-       AND (r.cancel_action IS NOT NULL
-            OR (r.crashes + 1 >= %(max_attempts)s
+       AND (r.cancel_action IS NOT NULL OR r.deadline_at <= clock_timestamp()
+            OR (r.crashes + 1 >= coalesce(s.max_attempts, r.max_attempts, %(max_attempts)s)
                 AND NOT (r.fruitful AND r.strategy = 'agent_session'))))
 ORDER BY r.thread_id, r.run_id
 LIMIT 50
@@ -142,13 +195,17 @@ FOR UPDATE OF r, t SKIP LOCKED
 -- End a run on nobody's behalf; the number advances, so whoever thinks to own it is fenced out.
 UPDATE runs
 SET status = %(status)s, error = %(error)s, attempt = attempt + 1, crashes = %(crashes)s,
-    next_seq = next_seq + 1, output = coalesce(output, %(output)s),
+    next_seq = next_seq + 1, output = coalesce(output, %(output)s), asleep = false, asks = '{}',
     worker_id = NULL, lease_expires_at = NULL, finished_at = now(), updated_at = now()
 WHERE run_id = %(run_id)s
 
 -- hide --
 -- A run that was rolled back: gone for its thread, kept for whoever holds its response.
 UPDATE runs SET hidden = true WHERE run_id = %(run_id)s
+
+-- sleeps --
+-- Does it wait for a time or a signal?
+SELECT 1 FROM runs WHERE run_id = %(run_id)s AND status = 'pending' AND asleep
 
 -- cancel_action --
 -- What the person wants who stopped it.
@@ -161,7 +218,8 @@ WHERE run_id = %(run_id)s
 
 -- lock --
 -- A run under its thread's lock.
-SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, entry, finished_at
+SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, asleep,
+       coalesce(first_entry, entry) AS entry, finished_at
 FROM runs WHERE run_id = %(run_id)s FOR NO KEY UPDATE
 
 -- last_ended --
@@ -189,8 +247,10 @@ SET lease_expires_at = clock_timestamp() + make_interval(secs => %(lease_seconds
 FROM held WHERE r.run_id = held.run_id
 
 -- standing --
--- Who owns these runs now, and does a person want them stopped; a plain read that never waits.
-SELECT run_id, attempt, status, cancel_action FROM runs WHERE run_id = ANY(%(run_ids)s::uuid[])
+-- Who owns these runs now, does a person want them stopped, is their time over; a plain read that
+-- never waits.
+SELECT run_id, attempt, status, cancel_action, deadline_at <= clock_timestamp() AS overdue
+FROM runs WHERE run_id = ANY(%(run_ids)s::uuid[])
 
 -- disown --
 -- Give back what this worker owns and does not execute: the answer to a claim was lost.

@@ -1,3 +1,9 @@
+-- columns --
+-- What there is to know about a thread.
+thread_id, checkpoint_thread_id, rotation, next_ticket, active_run_id, status, "values",
+    interrupts, error, metadata, config, temporary, owner_id, ttl_minutes, ttl_strategy,
+    expires_at, created_at, updated_at, state_updated_at
+
 -- resolve --
 -- The public id behind an id or an alias.
 SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s
@@ -7,14 +13,14 @@ LIMIT 1
 
 -- get --
 -- A thread by its id or by any alias.
-SELECT * FROM threads
+SELECT :columns FROM threads
 WHERE thread_id = coalesce(
     (SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s),
     (SELECT thread_id FROM thread_aliases WHERE alias = %(thread_id)s))
 
 -- lock --
 -- A thread under its lock: submit, cancel, update_state and delete exclude each other here.
-SELECT * FROM threads WHERE thread_id = %(thread_id)s FOR NO KEY UPDATE
+SELECT :columns FROM threads WHERE thread_id = %(thread_id)s FOR NO KEY UPDATE
 
 -- insert --
 -- A new thread; nothing when the id is taken.
@@ -23,7 +29,7 @@ INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary, ttl_m
 VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s, %(ttl_minutes)s,
         %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s))
 ON CONFLICT DO NOTHING
-RETURNING *
+RETURNING :columns
 
 -- insert_copy --
 -- A new thread that begins where another one stands, without its runs.
@@ -33,7 +39,7 @@ SELECT %(name)s, %(name)s, metadata, "values", interrupts,
        CASE WHEN interrupts <> '{}' OR status = 'interrupted' THEN 'interrupted' ELSE 'idle' END,
        %(ttl_minutes)s, %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s)
 FROM threads WHERE thread_id = %(thread_id)s
-RETURNING *
+RETURNING :columns
 
 -- forget_rotations --
 -- Ids that a thread's earlier rotations used for their checkpoints.
@@ -47,7 +53,7 @@ WHERE id <> (SELECT checkpoint_thread_id FROM threads WHERE thread_id = %(thread
 UPDATE threads
 SET ttl_minutes = %(ttl_minutes)s, ttl_strategy = %(ttl_strategy)s, updated_at = now(),
     expires_at = CASE WHEN status <> 'busy' THEN thread_expiry(temporary, %(ttl_minutes)s) END
-WHERE thread_id = %(thread_id)s RETURNING *
+WHERE thread_id = %(thread_id)s RETURNING :columns
 
 -- take_ticket --
 -- A run joins the thread's queue.
@@ -61,7 +67,7 @@ WHERE thread_id = %(thread_id)s
 -- merge_metadata --
 -- Keys given replace keys held.
 UPDATE threads SET metadata = metadata || %(metadata)s, updated_at = now()
-WHERE thread_id = %(thread_id)s RETURNING *
+WHERE thread_id = %(thread_id)s RETURNING :columns
 
 -- settle --
 -- After a run that ended without its owner.

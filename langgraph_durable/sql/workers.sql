@@ -61,13 +61,14 @@ RETURNING w.worker_id
 DELETE FROM worker_locks WHERE worker_id = ANY(%(worker_ids)s)
 
 -- queue --
--- Runs that wait or run, which an index holds, and workers that are alive.
+-- Runs that wait or run, which an index holds, and workers that are alive. Sleepers wait for
+-- nobody here.
 WITH open AS (
     SELECT r.status, r.status = 'pending' AND r.available_at <= clock_timestamp() AS due,
            t.active_run_id IS NULL OR t.active_run_id = r.run_id AS free,
            extract(epoch FROM clock_timestamp() - r.available_at)::float8 AS waited
     FROM runs r JOIN threads t USING (thread_id)
-    WHERE r.status IN ('pending', 'running')
+    WHERE r.status IN ('pending', 'running') AND NOT (r.asleep AND r.available_at > now())
 )
 SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
        count(*) FILTER (WHERE due) AS due,

@@ -60,7 +60,8 @@ ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 DO UPDATE SET channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob
 
 -- finish --
--- The run's last word.
+-- The run's last word; a wait of a task that did not come to its end goes with it.
+WITH waited AS (DELETE FROM waits WHERE run_id = %(run_id)s)
 UPDATE runs
 SET status = %(status)s, output = %(output)s, error = %(error)s, worker_id = NULL,
     lease_expires_at = NULL, finished_at = now(), updated_at = now()

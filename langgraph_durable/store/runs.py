@@ -19,13 +19,17 @@ from langgraph_durable.store.threads import jsonb
 
 _SQL = statements("runs")
 
+COUNTING_LOCK_CLASS = 0x4C48
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One attempt, just won: the run, its number, and what the thread looked like.
 
     ``was`` is the status before: ``running`` means the last owner crashed, ``pending`` that the
-    run is new or was handed back. ``answer`` and ``entry`` are JSON text or None.
+    run is new or was handed back. ``asleep``: it has yet to note what woke it. ``entry`` is what
+    stood on the thread at its start or its latest wake-up, with the ``answers`` to the waits that
+    were over then; ``first_entry`` that of its start, once it has been woken.
     """
 
     run_id: str
@@ -40,6 +44,8 @@ class Claim:
     metadata: dict[str, Any]
     answer: dict[str, Any] | None
     entry: dict[str, Any] | None
+    first_entry: dict[str, Any] | None
+    asleep: bool
     was: RunStatus
     checkpoint_thread_id: str
     rotation: int
@@ -71,6 +77,7 @@ def _as_claim(row: Row) -> Claim:
             "request": decode(row["request"]),
             "answer": decode(row["answer"]) if row["answer"] else None,
             "entry": decode(row["entry"]) if row["entry"] else None,
+            "first_entry": decode(row["first_entry"]) if row["first_entry"] else None,
         }
     )
 
@@ -175,25 +182,33 @@ async def claim(
     conn: AsyncConnection[Row],
     *,
     worker_id: str,
-    graphs: Sequence[str],
+    served: str,
     slots: int,
     idle: bool,
-    max_attempts: int,
     lease_seconds: float,
 ) -> list[Claim]:
-    """Start up to ``slots`` attempts for a worker; nothing else starts one."""
+    """Start up to ``slots`` attempts for a worker; nothing else starts one.
+
+    ``served`` are the graphs to take runs of, as ``Served.rows`` tells them.
+    """
     rows = await conn.execute(
         _SQL["claim"],
         {
             "worker_id": worker_id,
-            "graphs": list(graphs),
+            "served": served,
             "slots": slots,
             "idle": idle,
-            "max_attempts": max_attempts,
             "lease_seconds": lease_seconds,
         },
     )
     return [_as_claim(r) for r in await rows.fetchall()]
+
+
+async def hold_graphs(conn: AsyncConnection[Row], graphs: Sequence[str]) -> set[str]:
+    """Be the only one, until commit, to count the runs of graphs; answers those one is."""
+    held = {"graphs": list(graphs), "lock_class": COUNTING_LOCK_CLASS}
+    rows = await conn.execute(_SQL["hold_graphs"], held)
+    return {row["graph_id"] for row in await rows.fetchall()}
 
 
 async def disown(conn: AsyncConnection[Row], worker_id: str, held: Sequence[Claim]) -> None:
@@ -208,10 +223,15 @@ async def disown(conn: AsyncConnection[Row], worker_id: str, held: Sequence[Clai
     )
 
 
-async def abandoned_for_good(conn: AsyncConnection[Row], max_attempts: int) -> list[Row]:
-    """Locked rows of abandoned runs that are cancelled or out of attempts."""
-    rows = await conn.execute(_SQL["abandoned_for_good"], {"max_attempts": max_attempts})
-    return await rows.fetchall()
+async def abandoned_for_good(
+    conn: AsyncConnection[Row], served: str, max_attempts: int
+) -> list[Row]:
+    """Locked rows of abandoned runs that are cancelled, overdue or out of attempts.
+
+    ``max_attempts`` is for graphs that are not served here and of which no run was claimed yet.
+    """
+    limits = {"served": served, "max_attempts": max_attempts}
+    return await (await conn.execute(_SQL["abandoned_for_good"], limits)).fetchall()
 
 
 async def end_unowned(
@@ -221,6 +241,7 @@ async def end_unowned(
     status: RunStatus,
     error: Mapping[str, str] | None,
     crashes: int,
+    questions: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """End a locked run that nobody executes: status, number and terminal event."""
     run_id = str(run["run_id"])
@@ -230,7 +251,7 @@ async def end_unowned(
         seq=run["next_seq"],
         attempt=run["attempt"] + 1,
         name="end",
-        data=end_data(status, error),
+        data=end_data(status, error, questions),
     )
     await conn.execute(
         _SQL["end_unowned"],
@@ -251,6 +272,12 @@ def end_data(
 ) -> str:
     """The payload of the terminal event."""
     return encode({"status": status, "error": error, "interrupts": list(questions)})
+
+
+async def sleeps(conn: AsyncConnection[Row], run_id: object) -> bool:
+    """Does this run wait for a time or a signal? ``run_id`` None is nobody's."""
+    row = await (await conn.execute(_SQL["sleeps"], {"run_id": run_id})).fetchone()
+    return row is not None
 
 
 async def cancel_action(conn: AsyncConnection[Row], run_id: str) -> str | None:

@@ -277,6 +277,6 @@ async def search(
     total = sql.SQL("SELECT count(*) AS total {}").format(matching)
     counted = await (await conn.execute(total, parameters)).fetchone()
     assert counted is not None
-    page = sql.SQL("SELECT * {} ORDER BY {} LIMIT %(limit)s OFFSET %(offset)s")
-    rows = await conn.execute(page.format(matching, order), parameters)
+    page = sql.SQL("SELECT {} {} ORDER BY {} LIMIT %(limit)s OFFSET %(offset)s")
+    rows = await conn.execute(page.format(sql.SQL(_SQL["columns"]), matching, order), parameters)
     return [as_thread(r) for r in await rows.fetchall()], int(counted["total"])

@@ -30,7 +30,7 @@ def invocation(run: Run) -> dict[str, Any]:
         **identity(run),
         "status": _status(run, asks=bool(questions)),
         "attempt": run.attempt,
-        "output": output,
+        "output": output if run.status.terminal else None,
         "questions": questions,
         "error": run.error and {"type": run.error["error"], "message": run.error["message"]},
         "created_at": run.created_at,

@@ -70,6 +70,14 @@ INVOCATIONS = Door(
             {200: Answer(schema=ref("Invocation"))},
             refusals=(404, 409),
         ),
+        "POST /invocations/{id}/signals/{name}": Operation(
+            "Signal a run of the session that waits, or will wait; with an id, once",
+            {200: Answer(schema=row(id=TEXT, name=TEXT, new=FLAG))},
+            ANY,
+            needs_body=False,
+            query={"id": TEXT},
+            refusals=(404,),
+        ),
     },
     schemas={
         "Invocation": _INVOCATION,

@@ -43,6 +43,7 @@ class Invocations:
             "{id}": {"GET": self.get},
             "{id}/events": {"GET": self.events},
             "{id}/cancel": {"POST": self.cancel},
+            "{id}/signals/{name}": {"POST": self.signal},
             "{rest:path}": {},
         }
         return [
@@ -82,6 +83,13 @@ class Invocations:
         if run.status.terminal and run.status is not RunStatus.INTERRUPTED:
             raise RunNotCancellable("The invocation has ended already.")
         return json_answer(invocation(run))
+
+    async def signal(self, http: Request) -> Response:
+        """The body is the value, any JSON; ``id`` in the query makes it count once."""
+        value, run = await json_body(http), await self._run(http)
+        name, signal_id = clean(http.path_params["name"]), clean(http.query_params.get("id"))
+        new = await self._engine.signal(run.thread_id, name, value, signal_id=signal_id)
+        return json_answer({"id": ids.invocation_id(run), "name": name, "new": new})
 
     async def _known(self, asked: Asked) -> Run | None:
         """The invocation that an earlier request with this id has made."""

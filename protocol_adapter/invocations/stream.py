@@ -1,7 +1,8 @@
 """A run's log as the events of its invocation. Pure: each event of the log is one event here,
 under the same number, so a cursor means the same at every moment and in every process.
 
-``run.queued``, ``run.started``, ``run.recovered`` (a later attempt goes on) and one last
+``run.queued``, ``run.started``, ``run.recovered`` (a later attempt goes on), ``run.asked``
+(it sleeps, and a person may answer it meanwhile) and one last
 ``run.<status>`` frame what the graph emits: LangGraph's parts under the names of their modes, and
 what its code writes to ``get_stream_writer()`` under that value's own ``type``, else as
 ``message``.
@@ -17,7 +18,7 @@ from langgraph_durable.serde import decode, encode
 
 from .objects import identity, invocation
 
-_LIFE = {"started": "run.started", "recovered": "run.recovered"}
+_LIFE = {"started": "run.started", "recovered": "run.recovered", "asked": "run.asked"}
 _TYPE = re.compile(r"(?!run\.)[A-Za-z][\w.:/-]{0,99}", re.ASCII)
 _MODES = frozenset(
     {"values", "updates", "messages", "custom", "events", "debug", "tasks", "checkpoints"}

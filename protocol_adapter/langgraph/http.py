@@ -19,7 +19,7 @@ SWITCHES = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 async def json_body(request: Request) -> dict[str, Any]:
     """The body as a JSON object, whatever its content type says. Raises Unprocessable."""
-    body = await _json(request)
+    body = await json_value(request)
     if not isinstance(body, dict):
         raise Unprocessable("The request body must be a JSON object")
     return body
@@ -27,13 +27,14 @@ async def json_body(request: Request) -> dict[str, Any]:
 
 async def json_objects(request: Request) -> list[dict[str, Any]]:
     """The body as a list of JSON objects. Raises Unprocessable."""
-    body = await _json(request)
+    body = await json_value(request)
     if not isinstance(body, list) or not all(isinstance(item, dict) for item in body):
         raise Unprocessable("The request body must be a list of JSON objects")
     return body
 
 
-async def _json(request: Request) -> Any:
+async def json_value(request: Request) -> Any:
+    """The body as JSON, whatever its content type says. Raises Unprocessable."""
     try:
         return received(await request.body())
     except ValueError:

@@ -85,6 +85,12 @@ async def _keep(engine: DurableEngine, run: Run, fold: Fold) -> str:
     )
 
 
+async def keep(engine: DurableEngine, run: Run) -> None:
+    """Store the Response of an ended run of this door, before its log goes."""
+    if run.request.get("door") == "responses":
+        await terminal(engine, run)
+
+
 async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:
     async for events in engine.batches(run.run_id):
         ended = await engine.run(run.run_id) if events[-1].mode == "end" else None

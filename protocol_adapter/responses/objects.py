@@ -11,6 +11,7 @@ from langgraph_durable.serde import decode
 
 from . import ids
 from .interrupts import APPROVAL_REQUEST
+from .interrupts import told as told_as
 
 ECHOED: Mapping[str, Any] = {
     "instructions": None,
@@ -39,6 +40,7 @@ ECHOED: Mapping[str, Any] = {
 """The request's keys that a response repeats, with the value of one that was not sent."""
 
 CUSTOM_OUTPUTS = "custom_outputs"
+QUESTIONS = "__interrupt__"
 
 _FUNCTION_TOOL = {"description": None, "parameters": None, "strict": None}
 _SCHEMA_FORMAT = {"description": None, "strict": False}
@@ -177,13 +179,19 @@ def snapshot(
 
 
 def unfinished(run: Run) -> dict[str, Any]:
-    """What a poll of a run that has not ended shows; its output comes with its end."""
+    """What a poll of a run that has not ended shows: its output comes with its end, but for the
+    questions that it asks while it sleeps.
+    """
     head = head_of(run)
+    values = decode(run.output) if run.output else None
+    asked = values.get(QUESTIONS, ()) if isinstance(values, dict) else ()
+    told = (each for q in asked for each in told_as(q, run_id=run.run_id, kind=head.interrupts))
     waiting = run.status is RunStatus.PENDING and run.attempt == 0 and head.background
     rotated = None if run.conversation_id == run.thread_id else run.conversation_id
     return snapshot(
         head,
         "queued" if waiting else "in_progress",
+        [item.shape() for item in told],
         attempt=run.attempt,
         conversation_id=rotated if run.attempt > 1 else None,
     )

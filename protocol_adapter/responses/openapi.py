@@ -76,6 +76,7 @@ _LIST = Answer(
     )
 )
 _PAGE = {"limit": number(1, 100), "order": one_of(("asc", "desc")), "after": TEXT}
+_SIGNAL = {"id": TEXT}
 _CONVERSATION = Answer(
     schema=row(id=TEXT, object=TEXT, created_at={"type": "integer"}, metadata=OBJECT)
 )
@@ -102,6 +103,14 @@ _OPERATIONS = {
     ),
     "POST /responses/{response_id}/cancel": Operation(
         "Cancel a background response", {200: Answer(schema=ref("Response"))}, refusals=(404,)
+    ),
+    "POST /responses/{response_id}/signals/{name}": Operation(
+        "Signal a run of the conversation that waits, or will wait; with an id, once",
+        {200: Answer(schema=row(id=TEXT, object=TEXT, name=TEXT, new=FLAG))},
+        ANY,
+        needs_body=False,
+        query=_SIGNAL,
+        refusals=(404,),
     ),
     "GET /responses/{response_id}/input_items": Operation(
         "What a response was made from", {200: _LIST}, query=_PAGE, refusals=(404,)

@@ -6,7 +6,7 @@ once: clients keep their own list by these indexes and refuse a stream that brea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from . import ids
@@ -30,10 +30,10 @@ class Output:
         """The items that count in the end."""
         return [item.shape() for item in self._items if not item.void]
 
-    def void(self) -> None:
-        """Nothing announced so far counts any more."""
+    def void(self, *, but: Collection[Item] = ()) -> None:
+        """Nothing announced so far counts any more, ``but`` for these."""
         for item in self._items:
-            item.void = True
+            item.void = item.void or item not in but
 
     def reserve(self, item_id: str) -> None:
         """An earlier response has an item of this name: the next one is called ``~2``."""

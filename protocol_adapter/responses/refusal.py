@@ -9,6 +9,7 @@ from langgraph_durable.errors import (
     CheckpointNotFound,
     DurableError,
     InvalidRequest,
+    InvalidSignal,
     KeyReused,
     RunNotCancellable,
     RunNotFound,
@@ -35,6 +36,7 @@ _ANSWERS: dict[type[DurableError], tuple[int, str]] = {
     ThreadExists: (409, "conversation_exists"),
     KeyReused: (409, "idempotency_key_reused"),
     InvalidRequest: (400, "invalid_request"),
+    InvalidSignal: (400, "invalid_signal"),
 }
 
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import RunNotCancellable
 from langgraph_durable.model import Run, RunStatus
-from langgraph_durable.serde import decode, encode
+from langgraph_durable.serde import clean, decode, encode
 from protocol_adapter import sse
 
 from . import delivery, ids, objects, request
@@ -27,6 +27,7 @@ _RESUMED = "response.resumed"
 _NOT_STREAMABLE = (
     "This response cannot be streamed because it was not created with background=true."
 )
+_FORGOTTEN = "The events of this response are not kept any more: retrieve it without stream."
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ class _Responses:
             "/responses": {"POST": self.create},
             one: {"GET": self.retrieve, "DELETE": self.delete},
             f"{one}/cancel": {"POST": self.cancel},
+            f"{one}/signals/{{name}}": {"POST": self.signal},
             f"{one}/input_items": {"GET": self.input_items},
         }
 
@@ -106,6 +108,14 @@ class _Responses:
             raise Refusal(f"Cannot cancel a {ended} response.")
         return await self._view(run, http)
 
+    async def signal(self, http: Request) -> Response:
+        """The body is the value, any JSON; ``id`` in the query makes it count once."""
+        value, run = await json_body(http), await self._run(http)
+        name, signal_id = clean(http.path_params["name"]), clean(http.query_params.get("id"))
+        new = await self._engine.signal(run.thread_id, name, value, signal_id=signal_id)
+        told = {"id": ids.response_id(run.run_id), "object": "response.signal"}
+        return json({**told, "name": name, "new": new})
+
     async def delete(self, http: Request) -> Response:
         run = await self._run(http)
         if not run.status.terminal:
@@ -131,6 +141,8 @@ class _Responses:
         return json_text(text, headers=_named(run))
 
     def _stream(self, run: Run, http: Request, *, after: int = -1) -> Response:
+        if run.events_deleted_at is not None:
+            raise Refusal(_FORGOTTEN, param="stream")
         hidden = () if self._resumed_events and not _is_strict(http) else (_RESUMED,)
         return sse.event_stream(
             delivery.stream(self._engine, run, after=after, hidden=hidden, trace=_trace(run, http)),

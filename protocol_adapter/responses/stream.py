@@ -8,7 +8,7 @@ here would move the cursors of streams that are still being read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from langgraph_durable.model import Event, Run, RunStatus
@@ -41,6 +41,7 @@ class Fold:
         self._talk = Talk(head, self._output)
         self._begun = False
         self._attempt = 1
+        self._questions: set[str] = set()
         self._conversation_id: str | None = None
         self._steps: Mapping[str, Callable[[Event], None]] = {
             "created": self._created,
@@ -49,6 +50,7 @@ class Fold:
             "custom": self._written,
             "updates": self._update,
             "recovered": self._recovered,
+            "asked": self._asked,
         }
 
     @property
@@ -124,11 +126,14 @@ class Fold:
         data = decode(event.data)
         self._attempt = data["attempt"]
         self._conversation_id = data.get("conversation_id")
+        held = _message_ids(data.get("values"))
         if data.get("strategy") == "event_log" and data.get("reason") != "deploy":
-            self._talk.start_over(self._attempt)
+            # One that has slept starts over from where it woke up.
+            self._questions.clear()
+            self._talk.start_over(self._attempt, held=held if data.get("woken") else ())
         else:
             keep = data.get("open_tool_call_ids") or ()
-            self._talk.recover(self._attempt, keep=keep, held=_message_ids(data.get("values")))
+            self._talk.recover(self._attempt, keep=keep, held=held)
         self._begin()
         self._emit(
             "response.resumed",
@@ -136,6 +141,18 @@ class Fold:
             from_seq=self._told,
             conversation_id=self._conversation_id,
         )
+
+    def _asked(self, event: Event) -> None:
+        """The run sleeps beside its questions: whoever is to answer them must see them now."""
+        self._ask(decode(event.data)["interrupts"])
+
+    def _ask(self, questions: Iterable[Mapping[str, Any]]) -> None:
+        run_id = ids.run_id(self._head.response_id)
+        for question in questions:
+            if question["id"] not in self._questions:
+                self._questions.add(question["id"])
+                for item in interrupts.told(question, run_id=run_id, kind=self._head.interrupts):
+                    self._output.tell(item)
 
     def _end(self, data: Mapping[str, Any], run: Run) -> None:
         succeeded = data["status"] == RunStatus.SUCCESS
@@ -155,10 +172,7 @@ class Fold:
         self._emit(f"response.{kind}", response=self.terminal, **custom)
 
     def _conclude(self, questions: Any, run: Run) -> None:
-        run_id = ids.run_id(self._head.response_id)
-        for question in questions:
-            for item in interrupts.told(question, run_id=run_id, kind=self._head.interrupts):
-                self._output.tell(item)
+        self._ask(questions)
         values = decode(run.output) if run.output else None
         if isinstance(values, dict) and self._head.dialect == "mlflow":
             values.pop(objects.CUSTOM_OUTPUTS, None)

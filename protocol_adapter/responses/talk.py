@@ -87,13 +87,16 @@ class Talk:
         for voice in lost:
             self._teller.forget(voice)
 
-    def start_over(self, attempt: int) -> None:
-        """A later attempt begins on a rotated conversation: nothing told before counts."""
+    def start_over(self, attempt: int, *, held: Collection[str] = ()) -> None:
+        """A later attempt begins on a rotated conversation: of what was told before, only the
+        messages count that are ``held`` there.
+        """
+        kept = [voice for voice in self._teller.voices.values() if voice.name in held]
         for voice in self._teller.voices.values():
-            voice.confirmed = False
+            voice.confirmed = voice in kept
         self._waiting.clear()
-        self.recover(attempt, keep=(), held=())
-        self._output.void()
+        self.recover(attempt, keep=(), held=held)
+        self._output.void(but=[item for voice in kept for item in voice.items])
 
     def finish(self, status: str) -> None:
         """The run has ended: tells what waits and closes what is open."""

@@ -124,6 +124,11 @@ CALLS = {
         frames=DONE,
         headers=FOLLOWED,
     ),
+    "POST /threads/{thread_id}/signals/{name}": post(
+        "/threads/{thread}/signals/paid?id=1",
+        [None, 1],
+        shape=Exactly({"thread_id": "{thread}", "name": "paid", "new": True}),
+    ),
     "GET /threads/{thread_id}/state": get("/threads/{thread}/state", shape=STATE),
     "POST /threads/{thread_id}/state": post(
         "/threads/{thread}/state",

@@ -93,7 +93,7 @@ def tour(server: Server, document: Document) -> Iterator[Tour]:
 
 
 def test_every_answer_is_as_described(tour: Tour) -> None:
-    for visit in (assistants, threads, states, runs, stateless, crons, store, protocol):
+    for visit in (assistants, threads, signals, states, runs, stateless, crons, store, protocol):
         visit(tour)
     assert tour.seen == set(LANGGRAPH.operations)
 
@@ -135,6 +135,11 @@ def threads(tour: Tour) -> None:
     found.prune([copied], strategy="keep_latest")
     found.delete(copied)
     tour.http.get(f"/threads/{copied}")
+
+
+def signals(tour: Tour) -> None:
+    thread_id = tour.sdk.threads.create()["thread_id"]
+    tour.post(f"/threads/{thread_id}/signals/paid", {"by": "card"})
 
 
 def states(tour: Tour) -> None:

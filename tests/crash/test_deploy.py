@@ -61,6 +61,22 @@ async def test_running_queued_and_streaming_runs_all_succeed_after_a_deploy(
     assert '"reason":"deploy"' in reasons[0]
 
 
+async def test_a_node_that_is_cancelled_while_its_edge_decides_runs_again_after_a_deploy(
+    crash_server: CrashServer, gates: Gates, sdk: Sdk
+) -> None:
+    server = crash_server(shutdown_grace_seconds=0.3).start()
+    client = sdk(server.url)
+    thread = await client.threads.create()
+    run = await client.runs.create(thread["thread_id"], "crossing", input={"items": []})
+    await asyncio.to_thread(gates.reached, "crossing")
+    await asyncio.to_thread(server.terminate)
+    gates.open("crossing")
+    server.start()
+    found = await client.runs.join(thread["thread_id"], run["run_id"])
+    assert found["items"] == ["one", "two"]
+    assert gates.executions() == ["one", "one", "two"]
+
+
 async def test_a_step_that_ends_within_the_grace_is_not_repeated(
     crash_server: CrashServer, gates: Gates, sdk: Sdk
 ) -> None:

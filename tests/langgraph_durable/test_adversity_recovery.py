@@ -10,8 +10,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import RecoveryStrategy, Run, RunStatus
+from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import transaction
 from langgraph_durable.serde import decode
+from langgraph_durable.served import Served
 from langgraph_durable.store import runs
 from tests.conftest import MakeEngine
 from tests.graphs import (
@@ -77,10 +79,9 @@ async def claimed_by_nobody(engine: DurableEngine, database_url: str, status: st
         await runs.claim(
             conn,
             worker_id="ghost",
-            graphs=["agent"],
+            served=Served({"agent": RunPolicy(max_attempts=3)}).rows(),
             slots=1,
             idle=True,
-            max_attempts=3,
             lease_seconds=60,
         )
     statement = "UPDATE runs SET lease_expires_at = now() WHERE run_id = %s"

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, cast
 import orjson
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.graph import START, StateGraph
@@ -16,6 +17,7 @@ from langgraph_durable import DurableEngine, RecoveryStrategy
 from langgraph_durable.model import Event
 from langgraph_durable.reentry import notice
 from langgraph_durable.serde import encode
+from langgraph_durable.snapshot import output_values
 from tests.conftest import MakeEngine
 
 
@@ -43,6 +45,17 @@ async def below(state: State) -> State:
 
 SUBGRAPH: Any = StateGraph(State).add_node("below", below).add_edge(START, "below").compile()
 GRAPH: Any = StateGraph(State).add_node("inner", SUBGRAPH).add_edge(START, "inner").compile()
+
+
+@pytest.mark.parametrize("result", [{"a": 1, "__end__": 2}, "text", [1, 2]])
+def test_what_a_function_returned_is_the_output_of_its_stored_state(result: Any) -> None:
+    @entrypoint(checkpointer=InMemorySaver())
+    def answering(_: str) -> Any:
+        return result
+
+    config: Any = {"configurable": {"thread_id": "t"}}
+    answering.invoke("go", config)
+    assert output_values(answering, answering.get_state(config).values) == result
 
 
 async def written(engine: DurableEngine, given: Any, **more: Any) -> list[tuple[str, Any]]:
@@ -93,7 +106,9 @@ def calling(name: str, call_id: str) -> Event:
 
 
 def told(past: list[Event], *, rotated: bool = False) -> dict[str, Any]:
-    claim = SimpleNamespace(checkpoint_thread_id="t", attempt=3, strategy="agent_session")
+    claim = SimpleNamespace(
+        checkpoint_thread_id="t", attempt=3, strategy="agent_session", entry=None
+    )
     before = SimpleNamespace(
         state=SimpleNamespace(values={}), head=SimpleNamespace(checkpoint_id=None)
     )

@@ -13,9 +13,11 @@ from langgraph.graph.message import add_messages
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import SettingsError
 from langgraph_durable.model import RecoveryStrategy, RunRequest
+from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import transaction
 from langgraph_durable.recovery import RecoveryContext
 from langgraph_durable.serde import decode
+from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import runs
 from tests.conftest import MakeEngine
@@ -45,10 +47,9 @@ async def crashed(engine: DurableEngine, database_url: str, request: RunRequest)
         claims = await runs.claim(
             conn,
             worker_id="ghost",
-            graphs=["agent"],
+            served=Served({"agent": RunPolicy(max_attempts=3)}).rows(),
             slots=1,
             idle=True,
-            max_attempts=3,
             lease_seconds=60,
         )
     assert [c.run_id for c in claims] == [run.run_id]

@@ -65,6 +65,11 @@ parts: st.SearchStrategy[Entry] = st.one_of(
     st.tuples(places.map("custom".__add__), payloads, st.none()),
     st.tuples(st.sampled_from(["tasks", "checkpoints", "debug", "events"]), payloads, tasks),
     st.tuples(st.just("checkpoint"), st.just(""), st.none()),
+    st.tuples(
+        st.just("asked"),
+        st.sampled_from("ab").map(lambda name: {"interrupts": _asks(name)["__interrupt__"]}),
+        st.none(),
+    ),
 )
 recoveries = st.fixed_dictionaries(
     {
@@ -74,7 +79,8 @@ recoveries = st.fixed_dictionaries(
         "values": st.sampled_from([None, {"x": 1}, {"messages": [ai("m1", "abc")]}]),
         "open_tool_call_ids": st.lists(call_ids, unique=True),
         "void_message_ids": st.lists(names, unique=True),
-    }
+    },
+    optional={"woken": st.just(True)},
 )
 failures = st.sampled_from([None, {"error": "ValueError", "message": "no\n"}])
 endings = st.fixed_dictionaries(

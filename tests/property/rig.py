@@ -16,7 +16,9 @@ from langgraph_durable.engine import DurableEngine
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.model import Event, RecoveryStrategy, Run, RunRequest, RunStatus
+from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import Database, reading, transaction
+from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
 from langgraph_durable.store import events, runs
 from langgraph_durable.store.runs import Claim
@@ -47,6 +49,8 @@ class Rig:
             **knobs,
         )
         graphs = {name: _graph() for name in (*SERVED, "foreign")}
+        policy = RunPolicy(max_attempts=self.settings.max_attempts)
+        self._served = Served(dict.fromkeys(SERVED, policy)).rows()
         self.engine = DurableEngine(graphs, settings=self.settings, works=False)
         self._writer = writer
         self.writers = [self.writer(lambda _: None) for _ in range(2)]
@@ -90,21 +94,20 @@ class Rig:
         """What a worker does when it looks for work: end what nobody may try again, then claim."""
         async with transaction(self.pool) as conn:
             if sweeps:
-                await unowned.end_abandoned(conn, self.settings.max_attempts)
+                await unowned.end_abandoned(conn, self._served, self.settings.max_attempts)
             return await runs.claim(
                 conn,
                 worker_id=worker_id,
-                graphs=SERVED,
+                served=self._served,
                 slots=slots,
                 idle=idle,
-                max_attempts=self.settings.max_attempts,
                 lease_seconds=60,
             )
 
     async def sweep(self) -> None:
         """End what nobody may try again, and nothing else."""
         async with transaction(self.pool) as conn:
-            await unowned.end_abandoned(conn, self.settings.max_attempts)
+            await unowned.end_abandoned(conn, self._served, self.settings.max_attempts)
 
     async def expire(self, run_id: str) -> None:
         """The owner crashed a lease ago."""

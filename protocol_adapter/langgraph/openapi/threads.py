@@ -15,6 +15,8 @@ from protocol_adapter.langgraph.openapi.forms import (
 )
 from protocol_adapter.langgraph.thread_stream import MODES
 from protocol_adapter.openapi import (
+    ANY,
+    FLAG,
     TEXT,
     Answer,
     Operation,
@@ -93,6 +95,14 @@ THREADS = {
         many("SelectedState"),
         query={"limit": number(1, 1000), "before": TEXT, "select": STATE_KEYS},
         refusals=(400, 404),
+    ),
+    "POST /threads/{thread_id}/signals/{name}": Operation(
+        "Signal a run that waits, or will wait; with an id, once",
+        {200: Answer(schema=row(thread_id=TEXT, name=TEXT, new=FLAG))},
+        ANY,
+        needs_body=False,
+        query={"id": TEXT},
+        refusals=(404,),
     ),
     "GET /threads/{thread_id}/stream": Operation(
         "Everything that happens on a thread, run after run; it has no end",

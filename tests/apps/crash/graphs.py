@@ -253,6 +253,20 @@ _builder.add_edge("two", END)
 detour = _builder.compile()
 
 
+async def crossing_point(_: State) -> str:
+    await gate("crossing")
+    return "two"
+
+
+_builder = StateGraph(State)
+_builder.add_node("one", step("one"))
+_builder.add_node("two", step("two"))
+_builder.add_edge(START, "one")
+_builder.add_conditional_edges("one", crossing_point, ["two"])
+_builder.add_edge("two", END)
+crossing = _builder.compile()
+
+
 # -- graphs that can be stopped before their first call --------------------------------------------
 
 

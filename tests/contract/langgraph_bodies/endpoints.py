@@ -9,6 +9,8 @@ from protocol_adapter.langgraph.openapi import LANGGRAPH
 OF_RUNS = ("/threads/{thread}/runs", "/threads/{thread}/runs/stream", "/threads/{thread}/runs/wait")
 STATELESS = ("/runs", "/runs/stream", "/runs/wait")
 TAKES_LISTS = ["/runs/batch"]
+TAKES_ANY = ["/threads/{thread}/signals/x"]
+"""Any JSON, and none at all."""
 ENDLESS = ["/threads/{thread}/stream", "/threads/{thread}/stream/events"]
 """Streams that a client has to leave."""
 NAMES = {

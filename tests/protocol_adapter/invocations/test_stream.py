@@ -32,6 +32,12 @@ def test_every_state_of_a_run_has_its_word(changed: dict[str, Any], status: str)
     assert invocation(run(**changed))["status"] == status
 
 
+def test_a_run_that_sleeps_shows_what_it_asks_and_no_output_yet() -> None:
+    found = invocation(run(status=RunStatus.PENDING, attempt=1, output=QUESTION))
+    assert (found["status"], found["output"]) == ("in_progress", None)
+    assert found["questions"] == [{"id": "q1", "value": "sure?"}]
+
+
 def test_a_question_is_told_beside_the_output() -> None:
     found = invocation(run(output=QUESTION))
     assert found["output"] == {"x": 1}

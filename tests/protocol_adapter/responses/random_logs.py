@@ -30,8 +30,11 @@ steps: st.SearchStrategy[Step] = st.one_of(
             st.sampled_from(["agent_session", "event_log"]),
             st.sampled_from(["crash", "deploy"]),
             st.lists(call_ids, unique=True),
+            st.lists(names, unique=True),
+            st.booleans(),
         ),
     ),
+    st.tuples(st.just("asked"), st.tuples(st.sampled_from("01"))),
 )
 endings = st.sampled_from(["success", "error", "timeout", "interrupted"])
 
@@ -65,8 +68,21 @@ def _result(log: Log, call_id: str, failed: bool) -> None:
     log.message(tool(call_id, "3", status="error" if failed else "success"), at="tools:t9")
 
 
-def _recovered(log: Log, strategy: str, reason: str, keep: list[str]) -> None:
-    log.recovered(log.attempt + 1, strategy=strategy, reason=reason, open_tool_call_ids=keep)
+def _recovered(
+    log: Log, strategy: str, reason: str, keep: list[str], held: list[str], woken: bool
+) -> None:
+    log.recovered(
+        log.attempt + 1,
+        strategy=strategy,
+        reason=reason,
+        open_tool_call_ids=keep,
+        values={"messages": [ai(name) for name in held]},
+        **({"woken": True} if woken else {}),
+    )
+
+
+def _asked(log: Log, question: str) -> None:
+    log.add("asked", {"interrupts": [{"id": question * 32, "value": "ok?"}]})
 
 
 _ADD: dict[str, Callable[..., None]] = {
@@ -76,4 +92,5 @@ _ADD: dict[str, Callable[..., None]] = {
     "returns": _returns,
     "result": _result,
     "recovered": _recovered,
+    "asked": _asked,
 }
