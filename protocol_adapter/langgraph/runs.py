@@ -95,7 +95,9 @@ class Runs:
         run = await self._run(request)
         subgraphs = switch(request, "stream_subgraphs")
         view = view_of(run, modes, subgraphs, _namespaces(request))
-        after = cursor_of(request.headers.get("last-event-id"), run)
+        if "last_event_id" in request.query_params:  # our own address of a stream that is whole
+            view = replace(view, narrowed=False)
+        after = cursor_of(_last_event_id(request), run)
         if (shown := _shown(request)) and (after is None or after == BEGINNING):
             after = await self._engine.cursor_at(run.run_id, shown)
         return self._open_stream(request, run, view, after, cancels or _cancels(run))
@@ -152,6 +154,9 @@ class Runs:
         thread_id = _public(request, run)
         shown = _shown(request)
         query = {**view.query, "checkpoint_id": shown} if shown else view.query
+        if after == BEGINNING and not view.narrowed:
+            # For a client that is cut off before it has seen any id to come back with.
+            query = {**query, "last_event_id": "-1"}
         return event_stream(
             self._frames(run, view, after, cancels),
             headers=run_headers(thread_id, run.run_id, "stream", query),
@@ -218,6 +223,12 @@ def _cancels(run: Run) -> bool:
 def _namespaces(request: Request) -> list[str] | None:
     """The graphs a follower wants to see, an empty name being a name here; None: no filter."""
     return request.query_params.getlist("namespace") or None
+
+
+def _last_event_id(request: Request) -> str | None:
+    """What a follower has seen last; what its address says of that is older than its header."""
+    seen = request.headers.get("last-event-id")
+    return seen or clean(request.query_params.get("last_event_id"))
 
 
 def _shown(request: Request) -> str:

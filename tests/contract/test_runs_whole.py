@@ -182,3 +182,17 @@ async def test_a_page_that_shows_a_checkpoint_is_told_what_came_after_it(
         assert read_frames(rest.content) == [f for f in frames if (f.id or 0) > cursor]
     foreign = await http.get(path, params={"checkpoint_id": "nobody's", "stream_subgraphs": "1"})
     assert read_frames(foreign.content) == frames
+
+
+async def test_who_is_cut_off_before_the_first_frame_misses_nothing(
+    http: httpx.AsyncClient, thread_id: str
+) -> None:
+    """Such a client has no id to come back with, only the Location of the stream it asked for."""
+    body = {"assistant_id": "echo", "input": {"x": 1}, "stream_mode": ["updates"]}
+    made = await http.post(f"/threads/{thread_id}/runs/stream", json=body)
+    frames = read_frames(made.content)
+    again = await http.get(made.headers["location"])
+    assert read_frames(again.content) == frames
+    seen = {"last-event-id": str(frames[-2].id)}
+    tail = await http.get(made.headers["location"], headers=seen)
+    assert read_frames(tail.content) == frames[-1:]

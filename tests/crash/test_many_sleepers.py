@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.crash.conftest import CrashServer
 from tests.logs import query
@@ -65,6 +66,7 @@ def check_many(server: Server, count: int) -> dict[str, Any]:
     return {"before": before, "asleep": while_asleep, "woken": len(woken), "late": late}
 
 
+@pytest.mark.timeout(300)
 def test_sleepers_take_no_memory_and_wake_in_the_order_of_their_time(
     crash_server: CrashServer,
 ) -> None:

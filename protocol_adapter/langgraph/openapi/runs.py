@@ -58,7 +58,7 @@ def _runs(runs: str, where: str) -> dict[str, Operation]:
         f"GET {runs}/{{run_id}}/stream": Operation(
             "Stream a run, from now on or from an event on",
             STREAM,
-            query={**VIEW, **SPACES, **CANCELS},
+            query={**VIEW, **SPACES, **CANCELS, "last_event_id": TEXT},
             headers=CURSOR,
             refusals=(404,),
         ),
