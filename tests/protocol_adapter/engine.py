@@ -22,6 +22,7 @@ class ScriptedEngine:
         self.graph_ids = ["echo"]
         self.settings = Settings()
         self.draining = False
+        self.keepers: list[object] = []
         self.starts = 0
         self.alive = True
         self.the_run = scripted or run(status=RunStatus.RUNNING, next_seq=1)
