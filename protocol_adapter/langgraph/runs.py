@@ -154,7 +154,7 @@ class Runs:
         thread_id = _public(request, run)
         shown = _shown(request)
         query = {**view.query, "checkpoint_id": shown} if shown else view.query
-        if after == BEGINNING and not view.narrowed:
+        if request.method == "POST":
             # For a client that is cut off before it has seen any id to come back with.
             query = {**query, "last_event_id": "-1"}
         return event_stream(

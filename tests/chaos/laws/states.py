@@ -42,12 +42,23 @@ def _outcome(told: Transcript, run: Row) -> str | None:
     output: dict[str, Any] = json.loads(run["output"])
     if "__interrupt__" in output:
         return None if shape.asks or told.graph == "pay_ask" else "asks something"
-    done = [i.partition(":")[2] for i in output["items"] if i.partition(":")[0] == told.nonce]
+    nonce = _answered_nonce(told, output["items"])
+    done = [i.partition(":")[2] for i in output["items"] if i.partition(":")[0] == nonce]
     plain = [f"{i.partition('=')[0]}=" if "=" in i else i for i in done]
     if sorted(plain) != sorted(shape.items):
         return f"did {done}"
     wrong = [i for i in done if "=" in i and i.partition("=")[2] not in told.answers]
     return f"was answered {told.answers}, heard {wrong}" if wrong else None
+
+
+def _answered_nonce(told: Transcript, items: list[str]) -> str:
+    """For whom a run has worked: an answer may have met the question of a request that was sent
+    twice, the first time without an acknowledgement, and then made it to a server after all."""
+    name, dot, _ = told.nonce.rpartition(".")
+    twins = [
+        i.partition(":")[0] for i in items if dot and told.answers and i.startswith(name + ".")
+    ]
+    return told.nonce if told.nonce in twins or not twins else twins[-1]
 
 
 def threads(found: Evidence) -> Iterator[str]:

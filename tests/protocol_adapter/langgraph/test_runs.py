@@ -37,7 +37,8 @@ async def test_a_stream_tells_where_to_go_on_and_whose_run_it_is(engine: Scripte
     await engine.write(*log(CREATED, ("values", {"x": 1}), DONE))
     async with Conversation(app_of(engine), "POST", "/threads/t1/runs/stream", ECHO) as talk:
         assert talk.headers["content-location"] == "/threads/t1/runs/r1"
-        assert talk.headers["location"] == "/threads/t1/runs/r1/stream?stream_mode=values"
+        query = "stream_mode=values&last_event_id=-1"
+        assert talk.headers["location"] == f"/threads/t1/runs/r1/stream?{query}"
         frames = read_frames(await talk.rest())
     assert [frame.event for frame in frames] == ["metadata", "values", "end"]
     assert talk.ended
@@ -69,7 +70,8 @@ async def test_a_draining_server_ends_a_stream_without_end(engine: ScriptedEngin
 
 async def test_a_stateless_stream_looks_cut_off_by_a_drain(engine: ScriptedEngine) -> None:
     async with Conversation(app_of(engine), "POST", "/runs/stream", ECHO) as talk:
-        assert talk.headers["location"] == "/runs/r1/stream?stream_mode=values"
+        query = "stream_mode=values&last_event_id=-1"
+        assert talk.headers["location"] == f"/runs/r1/stream?{query}"
         assert talk.headers["content-location"] == "/runs/r1"
         await engine.drain()
         assert await talk.rest() == b""
@@ -215,7 +217,7 @@ async def test_namespaces_are_shown_alone_and_survive_a_reconnect(
             frames = read_frames(await talk.rest())
             again = talk.headers["location"]
         assert [frame.data for frame in frames if "values" in frame.event] == [1, 2]
-        assert again.endswith("runs/r1/stream?stream_mode=values&namespace=&namespace=child%3A1")
+        assert "runs/r1/stream?stream_mode=values&namespace=&namespace=child%3A1" in again
         method, path = "GET", again
 
 
