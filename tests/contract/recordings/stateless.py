@@ -35,7 +35,7 @@ STATELESS = [
         ],
         headers={
             "content-location": Matches("/runs/[^/?]+"),
-            "location": Matches(r"/runs/[^/?]+/stream\?stream_mode=updates"),
+            "location": Matches(r"/runs/[^/?]+/stream\?stream_mode=updates&last_event_id=-1"),
         },
         differs="location-filter",
         seen="runs_basic 15",
