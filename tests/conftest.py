@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from langgraph_durable.embedded import EmbeddedPostgres
@@ -22,8 +23,18 @@ APPS = Path(__file__).parent / "apps"
 @pytest.fixture(scope="session")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     postgres = EmbeddedPostgres(tmp_path_factory.mktemp("database"), max_connections=400)
-    yield Databases(postgres.start())
+    url = postgres.start()
+    _spare_the_disk(url)
+    yield Databases(url)
     postgres.stop()
+
+
+def _spare_the_disk(url: str) -> None:
+    """Nobody kills this server: tests that kill a database make one of their own."""
+    with psycopg.connect(url, autocommit=True) as conn:
+        for setting in ("fsync", "full_page_writes"):
+            conn.execute(f"ALTER SYSTEM SET {setting} = off")
+        conn.execute("SELECT pg_reload_conf()")
 
 
 @pytest.fixture(scope="session")
@@ -82,7 +93,8 @@ async def make_engine(database_url: str) -> AsyncIterator[MakeEngine]:
     async with AsyncExitStack() as stack:
 
         async def make(graph: Any, *, hook: Any = None, works: bool = True, **knobs: Any) -> Any:
-            settings = Settings(**{"database_url": database_url, **knobs})
+            given = {"database_url": database_url, "shutdown_grace_seconds": 2.0, **knobs}
+            settings = Settings(**given)
             engine = DurableEngine(
                 graph, settings=settings, build_recovery_request=hook, works=works
             )

@@ -123,7 +123,7 @@ async def left(
         asked = {"on_disconnect": how} if how else {}
         opened = http.stream("POST", f"{path}/stream", json={**body, **asked})
     async with opened as answer:
-        assert "metadata" in await anext(answer.aiter_lines())
+        assert (await anext(answer.aiter_lines())).startswith("event: ")
     return thread_id, (await client.runs.list(thread_id))[0]["run_id"]
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,13 @@ def read_trace(trace_id: str, env: dict[str, str]) -> dict[str, Any]:
     return found
 
 
+def stored(env: dict[str, str], name: str) -> bool:
+    """Is there a span of this name in the tracking store?"""
+    file = env["MLFLOW_TRACKING_URI"].removeprefix("sqlite:///")
+    with closing(sqlite3.connect(file, timeout=10)) as store:
+        return bool(store.execute("SELECT 1 FROM spans WHERE name = ?", (name,)).fetchone())
+
+
 def ask(http: httpx.Client, **changes: Any) -> dict[str, Any]:
     body = {"input": "hi", "background": True, "context": {"conversation_id": "t-1"}, **changes}
     answer: dict[str, Any] = http.post("/responses", json=body).json()
@@ -105,6 +114,7 @@ def test_an_attempt_after_a_kill_adds_its_span_to_the_same_trace(
         asked = ask(http)
         trace_id = asked["metadata"]["trace_id"]
         gates.reached("work")
+        until(lambda: stored(mlflow_env, "Model"), "the model's span is stored")
         server.kill()
         gates.open("work")
         server.start()
