@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 EXTRAS := embedded,mlflow,dev
 PORT   ?= 2024
-TESTERS ?= 4
+TESTERS ?= 3
 MINUTES ?= 10
 CHAOS   ?= --workers 3
 
