@@ -1,9 +1,10 @@
 -- save --
 -- The terminal object is stored once; whoever comes second reads the first. Of one that was deleted
--- nothing is stored again.
+-- nothing is stored again. The primary key arbitrates: it is the first index to be written, and a
+-- conflict on an index that does not arbitrate is an error to whoever comes at the same time.
 INSERT INTO responses AS held (response_id, run_id, terminal, item_ids)
 VALUES (%(response_id)s, %(run_id)s, %(terminal)s, %(item_ids)s)
-ON CONFLICT (run_id) DO UPDATE
+ON CONFLICT (response_id) DO UPDATE
     SET terminal = CASE WHEN NOT held.deleted THEN coalesce(held.terminal, EXCLUDED.terminal) END,
         item_ids = EXCLUDED.item_ids
 RETURNING coalesce(terminal, %(terminal)s) AS terminal
@@ -26,7 +27,7 @@ CROSS JOIN LATERAL (
 -- delete --
 -- Hide a response; its run stays for the other door.
 INSERT INTO responses (response_id, run_id, deleted) VALUES (%(response_id)s, %(run_id)s, true)
-ON CONFLICT (run_id) DO UPDATE SET deleted = true, terminal = NULL
+ON CONFLICT (response_id) DO UPDATE SET deleted = true, terminal = NULL
 
 -- deleted --
 -- Is the response hidden?

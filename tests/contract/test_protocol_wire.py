@@ -87,7 +87,7 @@ async def test_a_cut_client_may_name_its_place_in_the_header(
 async def test_a_delayed_run_is_told_behind_the_younger_one_that_began_before_it(
     http: httpx.AsyncClient, client: LangGraphClient, thread_id: str
 ) -> None:
-    late = await client.runs.create(thread_id, "slow", input={"tag": "a"}, after_seconds=1)
+    late = await client.runs.create(thread_id, "slow", input={"tag": "a"}, after_seconds=4)
     given = {"tag": "b", "delay": 0.1}
     young = await start(http, thread_id, "slow", given)
     first = await until(http, thread_id)
