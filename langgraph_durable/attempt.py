@@ -214,7 +214,8 @@ class Attempt:
         """An ending without the graph's own: what the checkpoints say decides the thread."""
         try:
             async with execution.open() as graph:
-                state = await graph.aget_state(execution.standing.config())
+                state = await graph.aget_state(execution.standing.config(), subgraphs=True)
+                execution.catch_up(state)
                 ending = ended_by(graph, state, status, error)
         except (LeaseLost, StoreUnavailable):
             raise

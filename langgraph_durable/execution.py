@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RecoveryStrategy, RunStatus
 from langgraph_durable.parts import stream_parts
 from langgraph_durable.postgres import reading
-from langgraph_durable.recorder import ALWAYS, SLIM, Recorder
+from langgraph_durable.recorder import ALWAYS, SLIM, Part, Recorder
 from langgraph_durable.recovery import (
     Act,
     BuildRecoveryRequest,
@@ -94,9 +94,16 @@ class Execution:
             own = {"checkpointer": saver, "store": store, "step_timeout": seconds}
             yield graph.copy(update=own)
 
+    def catch_up(self, state: StateSnapshot) -> None:
+        """Tell what the graph has done and was stopped before it could tell."""
+        self._append(self._recorder.missing(finished_tasks(state)))
+
     def flush(self) -> None:
         """Parts that still wait for an id go without one."""
-        for part in self._recorder.flush():
+        self._append(self._recorder.flush())
+
+    def _append(self, parts: Iterable[Part]) -> None:
+        for part in parts:
             self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
 
     async def run(self) -> Ending:
@@ -108,6 +115,7 @@ class Execution:
             decided = self.standing.plan(graph, found)
             if decided.act in (Act.INPUT, Act.COMMAND, Act.CONTINUE) or found is None:
                 return await self._execute(graph, decided)
+            self.catch_up(found.state)
             if decided.act is Act.FAILED:
                 error = stored_error(decided.error or "")
                 return ended_by(graph, found.state, RunStatus.ERROR, error)
@@ -211,8 +219,7 @@ class Execution:
                 payload = part_without_waits(mode, payload)
                 if payload is None:
                     continue
-                for part in self._recorder.record(namespace, mode, payload):
-                    self._journal.append(part.name, part.data, part.task_id, part.checkpoint_id)
+                self._append(self._recorder.record(namespace, mode, payload))
                 await self._journal.hand_over()
         # Only now are the last writes durable: an interrupted status must not be seen before.
         await self.saver.in_flight.settled()

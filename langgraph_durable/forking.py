@@ -35,7 +35,9 @@ async def thread_behind(
         if not RunStatus((await runs.lock(conn, run.run_id))["status"]).terminal:
             raise ThreadBusy("The run to go on from has not ended yet.")
         left = await _left_by(conn, thread, later)
-        copy = await threads.insert_copy(conn, thread["thread_id"], str(uuid.uuid4()), ttl=ttl)
+        copy = await threads.insert_copy(
+            conn, thread["thread_id"], str(uuid.uuid4()), ttl=ttl, behind=run.run_id
+        )
         await responses.copy_items(conn, thread["thread_id"], copy.thread_id, whole=False)
         for statement, parameters in copy_statements(
             source=thread["checkpoint_thread_id"], name=copy.thread_id, entry=left

@@ -70,8 +70,8 @@ class RunRequest:
     ``webhook`` is an address that is told of the run's end.
     ``idempotency_key`` makes the request one that is carried out once, however often it comes;
     ``request_hash`` tells the same request from another one under the same key.
-    ``follows`` is the run of the thread that this one goes on from: ThreadMoved when another one
-    has done so already.
+    ``follows`` is the run that this one goes on from: ThreadMoved when another one has done so
+    already, or has given the same answer on another fork of its thread.
     ``strict_resume`` fails a run that answers what is not asked, instead of passing over it.
     ``durability`` is sync, async or exit. ``door`` names the protocol that created the run and
     ``door_data`` is that door's own JSON, stored and never read by the engine.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_durable.serde import encode, name_messages
+from langgraph_durable.snapshot import FinishedTask
 from langgraph_durable.store.events import Marks
 
 ALWAYS = ("values", "updates", "tasks", "checkpoints", "custom")
@@ -48,7 +49,7 @@ class Recorder:
     """One attempt's stream. ``asked`` are the modes the client wants to read.
 
     ``marks`` is what earlier attempts logged; None in a run's first attempt. ``cached`` lists the
-    finished tasks of the step that is entered again, as (namespace, task id, node) in task order.
+    finished tasks of the step that is entered again.
     """
 
     def __init__(
@@ -56,15 +57,17 @@ class Recorder:
         asked: Collection[str],
         *,
         marks: Marks | None = None,
-        cached: Iterable[tuple[tuple[str, ...], str, str]] = (),
+        cached: Iterable[FinishedTask] = (),
         head_id: str | None = None,
     ) -> None:
         self._asked = frozenset(asked)
         self._logged = _LOGGED_ALWAYS | self._asked
         self._marks = marks
         self._cached: dict[tuple[tuple[str, ...], str], deque[str]] = {}
-        for namespace, task_id, node in cached:
-            self._cached.setdefault((namespace, node), deque()).append(task_id)
+        for task in cached:
+            self._cached.setdefault((task.namespace, task.node), deque()).append(task.task_id)
+        self._told: set[str | None] = set(marks.results) if marks else set()
+        self._begun = marks is not None
         self._head_id = head_id
         self._held = _Held()
         self._dropping = False
@@ -73,6 +76,7 @@ class Recorder:
 
     def record(self, namespace: tuple[str, ...], mode: str, payload: Any) -> Iterator[Part]:
         """Rows that this part completes, encoded before anything else can change it."""
+        self._begun = True
         if mode == "checkpoints":
             yield from self._checkpoint(namespace, payload)
         elif mode == "tasks":
@@ -90,6 +94,23 @@ class Recorder:
     def flush(self) -> Iterator[Part]:
         """What is still held goes out without an id."""
         yield from self._release()
+
+    def missing(self, finished: Iterable[FinishedTask]) -> Iterator[Part]:
+        """Results on record that the graph had no time to tell, because it was stopped."""
+        for task in finished if self._begun else ():
+            if task.failed or task.node.startswith("__"):
+                continue
+            if self._holds_update_of(task):
+                yield from self._release(task.task_id)
+            elif task.task_id not in self._told:
+                self._told.add(task.task_id)
+                update = encode({task.node: _as_streamed(task.result)})
+                yield Part(_name("updates", task.namespace), update, task.task_id)
+
+    def _holds_update_of(self, task: FinishedTask) -> bool:
+        return self._held.namespace == task.namespace and any(
+            mode == "updates" and task.node in payload for mode, payload in self._held.parts
+        )
 
     def _hold(self, namespace: tuple[str, ...], mode: str, payload: Any) -> Iterator[Part]:
         question_values = mode == "values" and _asks(payload)
@@ -152,6 +173,7 @@ class Recorder:
             task_id = self._cached_task(namespace, payload)
             if task_id in self._marks.results:
                 return None
+        self._told.add(task_id)
         return Part(name, encode(payload), task_id)
 
     def _values(
@@ -181,6 +203,21 @@ class Recorder:
 
 def _name(mode: str, namespace: tuple[str, ...]) -> str:
     return "|".join((mode, *namespace))
+
+
+def _as_streamed(result: Any) -> Any:
+    """A result as a snapshot holds it, in the form of the ``updates`` stream."""
+    if not isinstance(result, Mapping):
+        return result
+    parts = {channel: _writes(value) for channel, value in result.items()}
+    if all(len(values) == 1 for values in parts.values()):
+        return dict(result) or None
+    return [{channel: value} for channel, values in parts.items() for value in values]
+
+
+def _writes(value: Any) -> Sequence[Any]:
+    several = isinstance(value, Mapping) and value.keys() == {"$writes"}
+    return value["$writes"] if several else [value]
 
 
 def _slim(checkpoint_id: str | None, payload: Mapping[str, Any]) -> dict[str, Any]:

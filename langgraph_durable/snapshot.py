@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -149,14 +149,23 @@ def _messages(values: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def finished_tasks(
-    state: StateSnapshot, namespace: tuple[str, ...] = ()
-) -> list[tuple[tuple[str, ...], str, str]]:
-    """(namespace, task id, node) of every finished task of the newest step, subgraphs included."""
-    found = []
+class FinishedTask(NamedTuple):
+    """A task of the newest step that has a result, which its step has yet to apply."""
+
+    namespace: tuple[str, ...]
+    task_id: str
+    node: str
+    result: Any
+    failed: bool
+
+
+def finished_tasks(state: StateSnapshot, namespace: tuple[str, ...] = ()) -> list[FinishedTask]:
+    """Every finished task of the newest step, in task order, subgraphs included."""
+    found: list[FinishedTask] = []
     for task in state.tasks:
         if task.result is not None:
-            found.append((namespace, task.id, task.name))
+            failed = task.error is not None
+            found.append(FinishedTask(namespace, task.id, task.name, task.result, failed))
         elif isinstance(task.state, StateSnapshot):
             found += finished_tasks(task.state, (*namespace, f"{task.name}:{task.id}"))
     return found

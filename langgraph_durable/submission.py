@@ -45,10 +45,11 @@ async def submit(
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
     thread = await _locked_thread(conn, request, ttl)
-    await _check_place(conn, request)
     request = with_defaults(request, assistant, thread["metadata"])
+    await _check_place(conn, request, thread)
     thread = await _made_room(conn, request, thread)
     request, answer = await _heard(conn, request, thread)
+    await _check_answer(conn, request, thread, answer)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
     ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
     metadata = {**request.metadata, **ids, **trace_metadata(tracing, run_id)}
@@ -105,12 +106,28 @@ async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: T
     return await threads.lock(conn, thread_id)
 
 
-async def _check_place(conn: AsyncConnection[Row], request: RunRequest) -> None:
+async def _check_place(conn: AsyncConnection[Row], request: RunRequest, thread: Row) -> None:
     """Raise ThreadMoved when another run has gone on from the one that ``request`` follows."""
     if request.follows is None:
         return
-    if await runs.lock_behind(conn, await runs.get(conn, request.follows)) is not None:
+    followed = await runs.get(conn, request.follows)
+    if followed.thread_id == thread["thread_id"] and await runs.lock_behind(conn, followed):
         raise ThreadMoved
+
+
+async def _check_answer(
+    conn: AsyncConnection[Row], request: RunRequest, thread: Row, answer: str | None
+) -> None:
+    """Raise ThreadMoved when an answer on a fork has been given behind the same run already."""
+    if request.follows is None or answer is None:
+        return
+    followed = await runs.get(conn, request.follows)
+    if followed.thread_id == thread["thread_id"]:
+        return
+    await threads.lock_origins(conn, followed.thread_id)
+    for question_id in decode(answer).get("answers") or ():
+        if await runs.answering(conn, followed, question_id) is not None:
+            raise ThreadMoved
 
 
 async def _heard(

@@ -45,13 +45,24 @@ ORDER BY ticket LIMIT 1
 FOR NO KEY UPDATE
 
 -- answering --
--- The first run behind another one that answers its question; a failed one has taken that back.
+-- The first run behind another one that answers its question, on its thread or on a fork of that;
+-- a failed one has taken its answer back.
+WITH RECURSIVE behind (thread_id, ticket, forks) AS (
+    SELECT %(thread_id)s::text, %(ticket)s::bigint, 0
+    UNION ALL
+    SELECT fork.thread_id, -1::bigint, b.forks + 1
+    FROM behind b
+    JOIN runs r ON r.thread_id = b.thread_id AND r.ticket >= b.ticket
+    JOIN threads fork ON fork.forked_behind = r.run_id
+)
 SELECT :columns
-FROM runs r JOIN threads t USING (thread_id)
-WHERE r.thread_id = %(thread_id)s AND r.ticket > %(ticket)s AND NOT r.hidden
+FROM behind b
+JOIN runs r ON r.thread_id = b.thread_id AND r.ticket > b.ticket
+JOIN threads t ON t.thread_id = r.thread_id
+WHERE NOT r.hidden
   AND r.status IN ('pending', 'running', 'success')
   AND r.answer::jsonb -> 'answers' ? %(question_id)s
-ORDER BY r.ticket LIMIT 1
+ORDER BY b.forks, r.ticket LIMIT 1
 
 -- begun_after --
 -- A thread's runs that have begun, in the order they began, behind one of them.

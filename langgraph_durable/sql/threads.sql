@@ -22,6 +22,19 @@ WHERE thread_id = coalesce(
 -- A thread under its lock: submit, cancel, update_state and delete exclude each other here.
 SELECT :columns FROM threads WHERE thread_id = %(thread_id)s FOR NO KEY UPDATE
 
+-- lock_origins --
+-- The threads that a run's thread was forked from, and its own; in key order.
+WITH RECURSIVE origin AS (
+    SELECT t.thread_id, t.forked_behind FROM threads t WHERE t.thread_id = %(thread_id)s
+    UNION
+    SELECT t.thread_id, t.forked_behind
+    FROM origin o
+    JOIN runs r ON r.run_id = o.forked_behind
+    JOIN threads t ON t.thread_id = r.thread_id
+)
+SELECT 1 FROM threads WHERE thread_id IN (SELECT thread_id FROM origin)
+ORDER BY thread_id FOR NO KEY UPDATE
+
 -- insert --
 -- A new thread; nothing when the id is taken.
 INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary, ttl_minutes,
@@ -34,10 +47,10 @@ RETURNING :columns
 -- insert_copy --
 -- A new thread that begins where another one stands, without its runs.
 INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, "values", interrupts, status,
-                     ttl_minutes, ttl_strategy, expires_at)
+                     ttl_minutes, ttl_strategy, expires_at, forked_behind)
 SELECT %(name)s, %(name)s, metadata, "values", interrupts,
        CASE WHEN interrupts <> '{}' OR status = 'interrupted' THEN 'interrupted' ELSE 'idle' END,
-       %(ttl_minutes)s, %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s)
+       %(ttl_minutes)s, %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s), %(behind)s
 FROM threads WHERE thread_id = %(thread_id)s
 RETURNING :columns
 

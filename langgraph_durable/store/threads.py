@@ -86,11 +86,25 @@ async def create(
     return await get(conn, thread_id)
 
 
+async def lock_origins(conn: AsyncConnection[Row], thread_id: str) -> None:
+    """Lock a thread and those that it was forked from, until commit."""
+    await conn.execute(_SQL["lock_origins"], {"thread_id": thread_id})
+
+
 async def insert_copy(
-    conn: AsyncConnection[Row], thread_id: str, name: str, *, ttl: Ttl | None
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    name: str,
+    *,
+    ttl: Ttl | None,
+    behind: str | None = None,
 ) -> Thread:
-    """The row of a copy; its checkpoints are copied by the caller."""
-    parameters = {"thread_id": thread_id, "name": name, **_ttl_columns(ttl)}
+    """The row of a copy; its checkpoints are copied by the caller.
+
+    A fork stands where the run that it is ``behind`` left the thread.
+    """
+    place = {"thread_id": thread_id, "name": name, "behind": behind}
+    parameters = {**place, **_ttl_columns(ttl)}
     row = await (await conn.execute(_SQL["insert_copy"], parameters)).fetchone()
     assert row is not None
     return as_thread(row)

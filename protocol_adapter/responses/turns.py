@@ -119,8 +119,7 @@ class Turns:
             run = await self._previous(found.id)
             thread_id = await self._engine.thread_behind(run)
             found = resolve(asked.body, response_id=response_id, previous=thread_id)
-            copied = thread_id != run.thread_id
-            return _Place(found, None if copied else run.run_id, copied)
+            return _Place(found, run.run_id, copied=thread_id != run.thread_id)
         if found.source != "conversation":
             found = resolve(asked.body, response_id=response_id, asking=given.asking)
         answering = not found.new and interrupts.last_answers(asked.items)

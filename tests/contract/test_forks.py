@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.contract.people import Body, People, approval, place, question, text
+from tests.contract.people import Body, People, approval, place, question, text, user
 
 
 @pytest.fixture
@@ -100,6 +100,56 @@ def test_a_paused_response_is_forked_by_a_plain_turn_and_answered_in_the_fork(
 
     assert text(told) == "It is paid (True)."
     assert place(told) != place(asked)
+    assert people.gates.count("pay") == paid + 1
+
+
+def test_an_answer_in_a_fork_works_once_however_often_it_comes(people: People) -> None:
+    asked = people.ask("payer", "pay")
+    people.ask("payer", "never mind", previous_response_id=asked["id"])
+    paid = people.gates.count("pay")
+    answer = [approval(question(asked))]
+
+    with ThreadPoolExecutor(4) as pool:
+        at_once = list(
+            pool.map(
+                lambda _: people.ask("payer", answer, previous_response_id=asked["id"]), range(4)
+            )
+        )
+    again = people.ask("payer", answer, previous_response_id=asked["id"])
+    stateless = people.ask("payer", [user("pay"), *answer])
+
+    assert {one["id"] for one in at_once} == {again["id"]} == {stateless["id"]}
+    assert people.gates.count("pay") == paid + 1
+    refused = people.refused(
+        "payer", [approval(question(asked), approve=False)], previous_response_id=asked["id"]
+    )
+    assert refused["code"] == "interrupt_already_resolved"
+
+
+def test_an_answer_that_failed_in_a_fork_may_be_given_again(people: People) -> None:
+    asked = people.ask("payer", "pay")
+    people.ask("payer", "never mind", previous_response_id=asked["id"])
+    answer = [approval(question(asked))]
+
+    with people.broken():
+        failed = people.ask("payer", answer, previous_response_id=asked["id"])
+    told = people.ask("payer", answer, previous_response_id=asked["id"])
+
+    assert (failed["status"], told["status"]) == ("failed", "completed")
+    assert text(told) == "It is paid (True)."
+
+
+def test_an_answer_in_a_fork_of_a_fork_works_once(people: People) -> None:
+    asked = people.ask("payer", "pay")
+    people.ask("payer", "never mind", previous_response_id=asked["id"])
+    again = people.ask("payer", "pay", previous_response_id=asked["id"])
+    people.ask("payer", "never mind", previous_response_id=again["id"])
+    paid = people.gates.count("pay")
+    answer = [approval(question(again))]
+
+    told = [people.ask("payer", answer, previous_response_id=again["id"]) for _ in range(2)]
+
+    assert told[0]["id"] == told[1]["id"]
     assert people.gates.count("pay") == paid + 1
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from langgraph_durable import attempt
+from langgraph_durable import attempt, execution, parts
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import RunNotCancellable
 from langgraph_durable.model import RunRequest, RunStatus
@@ -108,6 +108,33 @@ async def test_a_running_run_is_interrupted_and_keeps_its_finished_steps(
         await steps.left.wait()
         again = await engine.state("t")
         assert again == state
+
+
+async def test_what_a_stopped_graph_had_done_and_not_yet_told_is_told(
+    make_engine: MakeEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(waits)
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    async def slow_to_tell(*given: Any, **options: Any) -> parts.Parts:
+        async for part in parts.stream_parts(*given, **options):
+            if part[1] == "updates":
+                loop.call_soon_threadsafe(done.set)
+                await asyncio.Event().wait()
+            yield part
+
+    monkeypatch.setattr(execution, "stream_parts", slow_to_tell)
+    engine: DurableEngine = await make_engine(steps.graph)
+    submitted = await engine.submit(
+        RunRequest(assistant="agent", thread_id="t", if_not_exists="create", input={"done": []})
+    )
+    await done.wait()
+    await engine.cancel(submitted.run_id)
+    run = await engine.wait(submitted.run_id)
+    assert decode(run.output or "") == {"done": ["first"]}
+    log = read_log(database_url, submitted.run_id)
+    told = [(decode(e.data), e.task_id is None) for e in log if e.name == "updates"]
+    assert told == [({"first": {"done": ["first"]}}, False)]
 
 
 async def test_a_waiting_run_ends_in_the_cancel_itself(

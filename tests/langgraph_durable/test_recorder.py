@@ -8,6 +8,7 @@ from langgraph.types import Interrupt
 
 from langgraph_durable.recorder import Recorder
 from langgraph_durable.serde import decode
+from langgraph_durable.snapshot import FinishedTask
 from langgraph_durable.store.events import Marks
 
 Part = tuple[tuple[str, ...], str, Any]
@@ -16,6 +17,10 @@ Part = tuple[tuple[str, ...], str, Any]
 def rows(recorder: Recorder, *parts: Part) -> list[tuple[str, Any, str | None, str | None]]:
     found = [p for part in parts for p in recorder.record(*part)] + list(recorder.flush())
     return [(p.name, decode(p.data), p.task_id, p.checkpoint_id) for p in found]
+
+
+def finished(task_id: str, result: Any = None, *namespace: str) -> FinishedTask:
+    return FinishedTask(namespace, task_id, "n", result or {}, failed=False)
 
 
 def start(task_id: str, name: str = "n") -> Part:
@@ -82,7 +87,7 @@ def test_subgraph_parts_carry_their_namespace() -> None:
 
 def test_a_finished_task_is_told_once_and_one_that_the_log_lacks_is_healed() -> None:
     held = marks({"name": "updates", "task_id": "t1"})
-    recorder = Recorder(set(), marks=held, cached=[((), "t1", "n"), ((), "t2", "n")])
+    recorder = Recorder(set(), marks=held, cached=[finished("t1"), finished("t2")])
     assert rows(
         recorder,
         start("t1"),
@@ -139,3 +144,44 @@ def test_task_starts_are_told_once_and_results_always() -> None:
         ("t2", True),
         ("t1", False),
     ]
+
+
+# -- stopped in the middle ------------------------------------------------------------------------
+
+
+def missing(recorder: Recorder, *tasks: FinishedTask) -> list[tuple[str, Any, str | None]]:
+    found = list(recorder.missing(tasks)) + list(recorder.flush())
+    return [(p.name, decode(p.data), p.task_id) for p in found]
+
+
+def test_what_a_stopped_graph_could_not_tell_is_told_once() -> None:
+    recorder = Recorder(set())
+    rows(recorder, start("t1"), update({"n": {"v": 1}}), result("t1"), start("t2"))
+    told = [("updates", {"n": {"v": 2}}, "t2"), ("updates|sub:1", {"n": None}, "t3")]
+    tasks = finished("t1", {"v": 1}), finished("t2", {"v": 2}), finished("t3", {}, "sub:1")
+    assert missing(recorder, *tasks) == told
+    assert missing(recorder, *tasks) == []
+
+
+def test_an_update_that_waits_for_its_id_finds_it_in_the_state() -> None:
+    recorder = Recorder(set())
+    list(recorder.record(*update({"n": {"v": 1}})))
+    assert missing(recorder, finished("t1", {"v": 1})) == [("updates", {"n": {"v": 1}}, "t1")]
+
+
+def test_several_writes_to_one_channel_are_listed() -> None:
+    recorder = Recorder(set(), marks=marks())
+    result = {"v": {"$writes": [1, 2]}, "w": 3}
+    assert missing(recorder, finished("t1", result)) == [
+        ("updates", {"n": [{"v": 1}, {"v": 2}, {"w": 3}]}, "t1")
+    ]
+
+
+def test_a_graph_that_has_not_begun_tells_nothing_of_an_older_run() -> None:
+    assert missing(Recorder(set()), finished("t1", {"v": 1})) == []
+
+
+def test_a_failed_task_and_what_earlier_attempts_told_is_not_told() -> None:
+    recorder = Recorder(set(), marks=marks({"name": "updates", "task_id": "t1"}))
+    failed = finished("t2", {"v": 2})._replace(failed=True)
+    assert missing(recorder, finished("t1", {"v": 1}), failed) == []
