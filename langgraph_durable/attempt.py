@@ -26,7 +26,7 @@ from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RunStatus
 from langgraph_durable.postgres import transaction
 from langgraph_durable.recovery import BuildRecoveryRequest
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import AttemptTrace
 
 _log = logging.getLogger(__name__)
@@ -118,6 +118,7 @@ class Attempt:
                 place.pool,
                 self._journal.log,
                 headers=tuple(self.claim.request.get("headers") or ()),
+                untouched=self.claim.untouched,
             ),
             journal=self._journal,
             control=self.control,

@@ -43,9 +43,13 @@ Pool = AsyncConnectionPool[AsyncConnection[Row]]
 
 
 class InFlight:
-    """Writes handed to the writer and not yet durable; shared by all clones of a saver."""
+    """Writes handed to the writer and not yet durable; shared by all clones of a saver.
 
-    def __init__(self) -> None:
+    ``untouched``: the thread had no checkpoints, and none has been handed over.
+    """
+
+    def __init__(self, *, untouched: bool = False) -> None:
+        self.untouched = untouched
         self._futures: set[Future[None]] = set()
 
     def add(self, future: Future[None]) -> None:
@@ -63,11 +67,13 @@ class InFlight:
 class FencedSaver(AsyncPostgresSaver):
     """A checkpointer whose writes carry one attempt's number, and no request ``headers``."""
 
-    def __init__(self, pool: Pool, log: RunLog, headers: Collection[str] = ()) -> None:
+    def __init__(
+        self, pool: Pool, log: RunLog, headers: Collection[str] = (), *, untouched: bool = False
+    ) -> None:
         super().__init__(cast(Any, pool))
         self._log = log
         self._headers = headers
-        self.in_flight = InFlight()
+        self.in_flight = InFlight(untouched=untouched)
         self._inputs: set[str] = set()
         """Input checkpoints: what stands on them is the request, not yet a node's work."""
 
@@ -76,6 +82,8 @@ class FencedSaver(AsyncPostgresSaver):
 
         Raises StoreUnavailable when it stays away: the run is handed back, it has not failed.
         """
+        if self.in_flight.untouched:
+            return None
         for pause in (*RETRY_SECONDS, None):
             try:
                 return await super().aget_tuple(config)
@@ -92,13 +100,19 @@ class FencedSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint; returns when it is durable."""
+        """Store a checkpoint; returns when it is durable.
+
+        That of an input does not wait: nothing is done on it before the next one, which comes at
+        once and becomes durable with it.
+        """
         place = config["configurable"]
         thread_id, namespace = place["thread_id"], place["checkpoint_ns"]
         parent = place.get("checkpoint_id")
         if parent is not None and checkpoint["id"] <= parent:
             raise DurableError(f"checkpoint {checkpoint['id']} is not newer than its parent")
-        if metadata.get("source") == "input":
+        self.in_flight.untouched = False
+        given = metadata.get("source") == "input"
+        if given:
             self._inputs.add(checkpoint["id"])
         inline, apart = _split(checkpoint["channel_values"])
         versions = {k: v for k, v in new_versions.items() if k in apart}
@@ -112,9 +126,9 @@ class FencedSaver(AsyncPostgresSaver):
                 (thread_id, namespace, checkpoint["id"], parent, encode(stored), encode(about))
             ],
             fruitful=not {checkpoint["id"], parent} & self._inputs,
-            urgent=True,
+            urgent=not given,
         )
-        await self._durable(change)
+        await self._store(change, waits=not given)
         return {
             "configurable": {
                 "thread_id": thread_id,
@@ -145,7 +159,8 @@ class FencedSaver(AsyncPostgresSaver):
         special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         finished = not special and task_id != NULL_TASK
         finished = finished and place["checkpoint_id"] not in self._inputs
-        await self._durable(
+        self.in_flight.untouched = False
+        await self._store(
             Change(
                 log=self._log,
                 task_writes=[] if special else list(rows),
@@ -163,10 +178,11 @@ class FencedSaver(AsyncPostgresSaver):
         """Refused: a run does not delete its own thread."""
         raise InvalidRequest("a graph cannot delete threads through its checkpointer")
 
-    async def _durable(self, change: Change) -> None:
+    async def _store(self, change: Change, *, waits: bool = True) -> None:
         future = self._log.put(change)
         self.in_flight.add(future)
-        await asyncio.shield(asyncio.wrap_future(future))
+        if waits:
+            await asyncio.shield(asyncio.wrap_future(future))
 
 
 class LockedSaver(FencedSaver):
@@ -177,13 +193,14 @@ class LockedSaver(FencedSaver):
         self._log = cast(Any, None)
         self._headers = ()
         self._inputs = set()
+        self.in_flight = InFlight()
         self._transaction = conn
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """LangGraph's own read: a broken transaction is not tried again."""
         return await AsyncPostgresSaver.aget_tuple(self, config)
 
-    async def _durable(self, change: Change) -> None:
+    async def _store(self, change: Change, *, waits: bool = True) -> None:
         for statement, parameters in change.checkpoint_statements():
             await self._transaction.execute(statement, parameters)
 

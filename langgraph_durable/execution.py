@@ -44,7 +44,7 @@ from langgraph_durable.snapshot import (
 )
 from langgraph_durable.standing import Standing
 from langgraph_durable.store import checkpoints, events, runs, threads
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import AttemptTrace
 from langgraph_durable.unasked import open_waits, part_without_waits
 from langgraph_durable.waking import still_waits, wake
@@ -132,21 +132,28 @@ class Execution:
 
     async def _begin(self, graph: Graph) -> Reading | None:
         """Note the entry or the recovery; read the head where the plan depends on it."""
+        if self._claim.untouched:
+            self.standing.begin(NOTHING)
+        else:
+            await self._look_at_entry()
+        if self._claim.asleep:
+            return await self._wake(graph)
+        if self._claim.attempt > 1:
+            return await self._recover(graph)
+        self._journal.append("started", encode({"attempt": 1}))
+        # Not awaited: it is durable with the first checkpoint, or before it.
+        self._journal.queue(self._journal.take(entry=encode(self.standing.entry)))
+        if not (self._claim.answer or self.standing.continues):
+            return None
+        return await self.standing.read(graph, self.saver)
+
+    async def _look_at_entry(self) -> None:
         async with reading(self._place.pool) as conn:
             if self._claim.entry is None:
                 self.standing.begin(await checkpoints.entry(conn, self.standing.thread))
                 raise_id_floor(self.standing.entry["greatest"])
             else:
                 raise_id_floor(await checkpoints.greatest(conn, self.standing.thread))
-        if self._claim.asleep:
-            return await self._wake(graph)
-        if self._claim.attempt > 1:
-            return await self._recover(graph)
-        self._journal.append("started", encode({"attempt": 1}))
-        await self._journal.write(self._journal.take(entry=encode(self.standing.entry)))
-        if not (self._claim.answer or self.standing.continues):
-            return None
-        return await self.standing.read(graph, self.saver)
 
     async def _wake(self, graph: Graph) -> Reading:
         """Note what stands here and which waits are over: the answers that the run goes on with.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
@@ -32,7 +33,7 @@ from langgraph_durable.store.migrations import migrate
 from langgraph_durable.tracing import Tracing
 from langgraph_durable.webhook_policy import WebhookPolicy
 from langgraph_durable.webhooks import Webhooks
-from langgraph_durable.worker import Worker
+from langgraph_durable.worker import Beginning, Worker
 
 if TYPE_CHECKING:
     from langgraph_durable.embedded import EmbeddedPostgres
@@ -178,6 +179,10 @@ class Machinery:
         for part in (self._writer, self._keeper, self.loops):
             await asyncio.to_thread(part.stop)
         await self.pool.close(timeout=2.0)
+
+    def beginning(self, run_id: str) -> AbstractContextManager[Beginning]:
+        """A new run may begin in the transaction that stores it: see ``Worker.beginning``."""
+        return self._worker.beginning(run_id)
 
     def wake_worker(self) -> None:
         """There may be work."""

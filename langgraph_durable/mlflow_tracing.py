@@ -24,7 +24,7 @@ from typing import Any, Self
 from langgraph_durable.model import Event as LogEvent
 from langgraph_durable.model import RunStatus
 from langgraph_durable.run_spans import Course, Span, attempt_span, run_span, traceparent
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import AttemptTrace, Tracing
 
 _log = logging.getLogger(__name__)

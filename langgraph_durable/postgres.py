@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -185,13 +186,24 @@ class Database:
             reconnect_timeout=2,  # then at the next use: its pauses double, ours must stay short
             max_idle=120,
             open=False,
-            check=AsyncConnectionPool.check_connection,
+            check=_check_open,
             kwargs={
                 "autocommit": True,
                 "row_factory": dict_row,
                 "prepare_threshold": self.prepare_threshold,
             },
         )
+
+
+async def _check_open(conn: AsyncConnection[Row]) -> None:
+    """Raise OperationalError when the server has closed an idle connection.
+
+    It has nothing to say on one that is open: only where there is something to read it is asked.
+    """
+    poller = select.poll()
+    poller.register(conn.fileno(), select.POLLIN)
+    if poller.poll(0):
+        await AsyncConnectionPool.check_connection(conn)
 
 
 def _refused(error: Exception) -> InvalidRequest:
@@ -214,9 +226,12 @@ def reaching() -> Iterator[None]:
 
 @asynccontextmanager
 async def transaction(
-    pool: AsyncConnectionPool[AsyncConnection[Row]],
+    pool: AsyncConnectionPool[AsyncConnection[Row]], *, pipelined: bool = False
 ) -> AsyncIterator[AsyncConnection[Row]]:
     """One transaction on a pooled connection.
+
+    One that is ``pipelined`` sends statements of which nothing is read together with the next, and
+    hears of their errors then. It cannot have savepoints.
 
     Raises:
         StoreUnavailable: the database cannot be reached, nothing was written.
@@ -225,7 +240,11 @@ async def transaction(
     """
     committing = False
     try:
-        async with pool.connection() as conn, conn.transaction():
+        async with (
+            pool.connection() as conn,
+            conn.pipeline() if pipelined else nullcontext(),
+            conn.transaction(),
+        ):
             yield conn
             committing = True
     except UNAVAILABLE as error:

@@ -23,7 +23,7 @@ from langgraph_durable.snapshot import (
     output_values,
     pending_tool_calls,
 )
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 
 
 def notice(

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from langgraph_durable.serde import encode
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import trace_id
 
 Span = dict[str, Any]

@@ -22,7 +22,7 @@ from langgraph_durable.request import (
 from langgraph_durable.rotation import retraction_statements, rollback_statements
 from langgraph_durable.snapshot import Graph, Reading, read_head
 from langgraph_durable.store import checkpoints
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 
 NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
 

@@ -15,6 +15,7 @@ from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadMoved, Th
 from langgraph_durable.model import (
     Assistant,
     RecoveryStrategy,
+    Run,
     RunRequest,
     RunStatus,
     Ttl,
@@ -22,7 +23,7 @@ from langgraph_durable.model import (
 from langgraph_durable.postgres import Row
 from langgraph_durable.request import answers, stored
 from langgraph_durable.serde import clean, decode, encode
-from langgraph_durable.store import events, runs, threads, webhooks
+from langgraph_durable.store import claims, events, runs, threads, webhooks
 from langgraph_durable.threadstate import asked_at, check_checkpoint
 from langgraph_durable.tracing import trace_metadata
 from langgraph_durable.unowned import end_waiting
@@ -37,8 +38,11 @@ async def submit(
     strategy: RecoveryStrategy,
     ttl: Ttl | None,
     tracing: str | None = None,
-) -> None:
+    hand: claims.Hand | None = None,
+) -> tuple[Run, claims.Claim | None]:
     """Thread, run, first event and notification, in the caller's transaction.
+
+    A ``hand`` begins the run at once if it can: with what is claimed the caller executes it.
 
     ``ttl`` is the life time of a thread that has to be made, ``tracing`` that of the settings.
     """
@@ -53,22 +57,14 @@ async def submit(
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
     ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
     metadata = {**request.metadata, **ids, **trace_metadata(tracing, run_id)}
-    ticket = await threads.take_ticket(
-        conn,
-        thread,
-        metadata=request.thread_metadata,
-        config=_public_config(request),
-        graph_id=assistant.graph_id,
-        assistant_id=assistant.assistant_id,
-    )
-    await runs.insert(
+    entered = await claims.enter(
         conn,
         {
             "run_id": run_id,
             "thread_id": thread["thread_id"],
-            "ticket": ticket,
-            "assistant_id": assistant.assistant_id,
-            "graph_id": assistant.graph_id,
+            "thread_metadata": request.thread_metadata,
+            "config": _public_config(request),
+            **ids,
             "strategy": strategy,
             "multitask": request.multitask,
             "temporary": request.thread_id is None,
@@ -79,31 +75,29 @@ async def submit(
             "request_hash": request.request_hash,
             "after_seconds": request.after_seconds,
         },
+        hand,
     )
     if request.webhook is not None:
         await webhooks.insert(conn, run_id, request.webhook)
-    await runs.announce_work(conn)
-    await runs.announce_thread(conn, thread["thread_id"])
+    return entered
 
 
 async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: Ttl | None) -> Row:
-    thread_id = request.thread_id or str(uuid.uuid4())
     if request.thread_id is not None:
         try:
-            return await threads.lock(conn, thread_id)
+            return await threads.lock(conn, request.thread_id)
         except ThreadNotFound:
             if request.if_not_exists != "create":
                 raise
     temporary = request.thread_id is None and not request.keep_thread
-    await threads.create(
+    thread_id = request.thread_id or str(uuid.uuid4())
+    return await threads.insert(
         conn,
         thread_id,
         metadata=request.thread_metadata,
-        if_exists="do_nothing",
         temporary=temporary,
         ttl=None if temporary else ttl,
-    )
-    return await threads.lock(conn, thread_id)
+    ) or await threads.lock(conn, thread_id)
 
 
 async def _check_place(conn: AsyncConnection[Row], request: RunRequest, thread: Row) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from langgraph_durable.model import TRACE_KEY, Event, RunStatus
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 
 
 class AttemptTrace:

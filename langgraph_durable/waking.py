@@ -13,7 +13,7 @@ from langgraph_durable.eventlog.change import Statement
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import encode
 from langgraph_durable.store import checkpoints, waits
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from langgraph_durable.unasked import open_waits
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
@@ -19,12 +21,13 @@ from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.loops import GraphLoops
 from langgraph_durable.model import RunStatus
+from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import runs
+from langgraph_durable.store import claims, runs
 from langgraph_durable.tracing import Tracing
 
 _log = logging.getLogger(__name__)
@@ -36,6 +39,30 @@ CROWDED_SECONDS = 0.05
 """How soon a worker looks again for runs of a graph while another worker was counting them."""
 REST_SECONDS = 1.0
 """How long a worker claims nothing when an attempt could not even begin here."""
+
+
+class Beginning:
+    """A worker's offer to begin a new run in the transaction that stores it. ``claim``: it has."""
+
+    def __init__(
+        self, worker_id: str, policies: Mapping[str, RunPolicy], lease_seconds: float
+    ) -> None:
+        self.claim: claims.Claim | None = None
+        self._worker_id = worker_id
+        self._policies = policies
+        self._lease_seconds = lease_seconds
+
+    def hand(self, graph_id: str) -> claims.Hand | None:
+        """For a run of this graph; None when there is no slot or its runs must be counted."""
+        policy = self._policies.get(graph_id)
+        if policy is None or policy.concurrency is not None:
+            return None
+        return claims.Hand(
+            worker_id=self._worker_id,
+            lease_seconds=self._lease_seconds,
+            max_attempts=policy.max_attempts,
+            deadline_seconds=policy.run_deadline_seconds,
+        )
 
 
 class Worker:
@@ -64,9 +91,11 @@ class Worker:
         self._hook = build_recovery_request
         self._tracing = tracing
         self._attempts: set[Attempt] = set()
+        self._beginning: set[str] = set()
         self._served = Served.by(project.graphs, settings)
         self._crowded: set[str] = set()
         self._unsure = False
+        self._begun_unsure = False
         self._draining = False
         self._ended_abandoned_at = 0.0
         self._rests_until = 0.0
@@ -92,6 +121,39 @@ class Worker:
     def active(self) -> int:
         """How many runs it executes."""
         return len(self._attempts)
+
+    @contextmanager
+    def beginning(self, run_id: str) -> Iterator[Beginning]:
+        """Hold a slot, if there is one, for a new run; one that has begun inside is executed."""
+        policies = self._served.policies if self._may_begin() else {}
+        offer = Beginning(self._worker_id, policies, self._settings.lease_seconds)
+        self._beginning.add(run_id)
+        self._idle.clear()
+        committed = False
+        try:
+            yield offer
+            committed = True
+        finally:
+            self._beginning.discard(run_id)
+            if offer.claim is not None and committed:
+                self._execute(offer.claim)
+            else:
+                self._begun_unsure = self._begun_unsure or offer.claim is not None
+                self._wake.set()
+            self._note_idle()
+
+    def _may_begin(self) -> bool:
+        return (
+            self._task is not None
+            and not self._draining
+            and self._slots > 0
+            and not self._must_be_alone()
+            and self._may_claim()
+        )
+
+    @property
+    def _slots(self) -> int:
+        return self._settings.jobs_per_worker - len(self._attempts) - len(self._beginning)
 
     def cancel(self, run_id: str) -> None:
         """A person wants this run stopped; somebody else's run is somebody else's."""
@@ -158,21 +220,21 @@ class Worker:
             return
 
     async def _claim(self) -> bool:
-        """Take what there is; False when there is nothing, no slot, or no sign of life to give."""
+        """Take what there is; False when there is no more, no slot, or no sign of life to give."""
         await self._end_abandoned()
         await self._end_deaf()
-        slots = self._settings.jobs_per_worker - len(self._attempts)
+        slots = self._slots
         if slots <= 0 or self._must_be_alone() or not self._may_claim():
             return False
-        idle, limited = not self._attempts, self._served.limited
+        idle, limited = not (self._attempts or self._beginning), self._served.limited
         async with transaction(self._pool) as conn:
-            if self._unsure:
-                await runs.disown(conn, self._worker_id, [a.claim for a in self._attempts])
-            self._unsure = True
+            if self._unsure or self._begun_unsure:
+                await claims.disown(conn, self._worker_id, self._held())
+            self._unsure, self._begun_unsure = True, False
             await unowned.end_answered(conn)
-            counted = await runs.hold_graphs(conn, limited) if limited else set[str]()
+            counted = await claims.hold_graphs(conn, limited) if limited else set[str]()
             self._crowded = set(limited) - counted
-            claims = await runs.claim(
+            won = await claims.claim(
                 conn,
                 worker_id=self._worker_id,
                 served=self._served.rows(without=self._crowded),
@@ -181,9 +243,13 @@ class Worker:
                 lease_seconds=self._settings.lease_seconds,
             )
         self._unsure = False
-        for claim in claims:
+        for claim in won:
             self._execute(claim)
-        return bool(claims)
+        return len(won) == (1 if idle else slots)
+
+    def _held(self) -> list[tuple[str, int]]:
+        executed = [(a.claim.run_id, a.claim.attempt) for a in self._attempts]
+        return executed + [(run_id, 1) for run_id in self._beginning]
 
     def _may_claim(self) -> bool:
         return self._keeper.holds_lock and time.monotonic() >= self._rests_until
@@ -201,7 +267,7 @@ class Worker:
             async with transaction(self._pool) as conn:
                 await unowned.end_abandoned(conn, self._served.rows(), self._settings.max_attempts)
 
-    def _execute(self, claim: runs.Claim) -> None:
+    def _execute(self, claim: claims.Claim) -> None:
         holder: list[Attempt] = []
 
         def stop(reason: Stop) -> None:
@@ -214,6 +280,7 @@ class Worker:
             attempt=claim.attempt,
             thread_id=claim.thread_id,
             next_seq=claim.next_seq,
+            counted=claim.graph_id in self._served.limited,
             write=self._writer.put,
             on_lost=lambda error: stop(Stop.LOST if isinstance(error, LeaseLost) else Stop.FAILED),
         )
@@ -246,7 +313,12 @@ class Worker:
             _log.error("run %s could not be executed here", lease.run_id, exc_info=error)
             self._rests_until = time.monotonic() + REST_SECONDS
             self._keeper.give_up(lease)
+        held_up = self._slots <= 0 or self._must_be_alone()
         self._attempts.discard(attempt)
-        if not self._attempts:
+        self._note_idle()
+        if held_up or self._rests_until:
+            self._wake.set()  # else the commit has told of whatever its end makes due
+
+    def _note_idle(self) -> None:
+        if not self._attempts and not self._beginning:
             self._idle.set()
-        self._wake.set()

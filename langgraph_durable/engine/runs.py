@@ -55,10 +55,20 @@ class Runs(Started):
         if (known := await self._known(request)) is not None:
             return known
         try:
-            async with transaction(self._machinery.pool) as conn:
+            return await self._submit(request, run_id)
+        except InvalidRequest:
+            if (known := await self._known(request)) is None:
+                raise
+            return known
+        except OutcomeUnknown:
+            return await self._committed_after_all(run_id)
+
+    async def _submit(self, request: RunRequest, run_id: str) -> Run:
+        with self._machinery.beginning(run_id) as offer:
+            async with transaction(self._machinery.pool, pipelined=True) as conn:
                 assistant = await self._find_assistant(conn, request.assistant)
                 strategy = self.project.graphs[assistant.graph_id].strategy(self.settings)
-                await submission.submit(
+                run, offer.claim = await submission.submit(
                     conn,
                     request,
                     run_id=run_id,
@@ -66,17 +76,8 @@ class Runs(Started):
                     strategy=strategy,
                     ttl=self.project.threads.ttl,
                     tracing=self.settings.tracing,
+                    hand=offer.hand(assistant.graph_id),
                 )
-                run = await runs.get(conn, run_id)
-        except InvalidRequest:
-            if (known := await self._known(request)) is None:
-                raise
-            return known
-        except OutcomeUnknown:
-            run = await self._committed_after_all(run_id)
-        finally:
-            # Also when refused: a claim passes over a thread that this request has held.
-            self._machinery.wake_worker()
         return run
 
     async def made_before(self, key: str, request_hash: str | None) -> Run | None:

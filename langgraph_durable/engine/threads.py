@@ -33,7 +33,7 @@ class Threads(Started):
 
         Raises ThreadExists unless ``if_exists`` is ``do_nothing``.
         """
-        async with transaction(self._machinery.pool) as conn:
+        async with reading(self._machinery.pool) as conn:  # a single statement
             return await threads.create(
                 conn,
                 thread_id or str(uuid.uuid4()),

@@ -68,8 +68,9 @@ def batch_statements(groups: list[Group], lease_seconds: float) -> Iterable[Stat
         for change in group.changes:
             yield from change.statements
     yield _SQL["notify"], ("events " + ",".join(hints(groups)),)
-    if any(g.closing for g in groups):
-        yield _SQL["notify"], ("work",)
+    if closing := [g for g in groups if g.closing]:
+        counted = any(g.log.counted for g in closing)
+        yield _SQL["announce_next"], (counted, [g.log.thread_id for g in closing])
 
 
 def hints(groups: list[Group]) -> list[str]:

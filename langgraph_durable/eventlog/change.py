@@ -54,6 +54,7 @@ class Change:
 class RunLog:
     """One attempt's pen: numbers its events and hands changes to the writer.
 
+    ``counted``: others wait for the place that the attempt takes.
     ``on_lost`` is called once, from the writer's thread, when a write was refused or
     could not be written at all.
     """
@@ -65,6 +66,7 @@ class RunLog:
         attempt: int,
         thread_id: str,
         next_seq: int,
+        counted: bool = False,
         write: Callable[[Change], None],
         on_lost: Callable[[Exception], None],
     ) -> None:
@@ -72,6 +74,7 @@ class RunLog:
         self.attempt = attempt
         self.thread_id = thread_id
         self.next_seq = next_seq
+        self.counted = counted
         self.failure: Exception | None = None
         self.closed = False
         self.fruitful = False

@@ -33,6 +33,11 @@ class Journal:
         change.urgent = True
         return change
 
+    def queue(self, change: Change) -> None:
+        """Make a change durable soon, with whatever is written next or before that."""
+        change.urgent = False
+        self.log.put(change)
+
     async def write(self, change: Change) -> None:
         """Returns when the change is durable. Raises LeaseLost when it is refused."""
         await asyncio.wrap_future(self.log.put(change))

@@ -39,8 +39,9 @@ ORDER BY thread_id FOR NO KEY UPDATE
 -- A new thread; nothing when the id is taken.
 INSERT INTO threads (thread_id, checkpoint_thread_id, metadata, temporary, ttl_minutes,
                      ttl_strategy, expires_at)
-VALUES (%(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s, %(ttl_minutes)s,
-        %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s))
+SELECT %(thread_id)s, %(thread_id)s, %(metadata)s, %(temporary)s, %(ttl_minutes)s,
+       %(ttl_strategy)s, thread_expiry(false, %(ttl_minutes)s)
+WHERE NOT EXISTS (SELECT 1 FROM thread_aliases WHERE alias = %(thread_id)s)
 ON CONFLICT DO NOTHING
 RETURNING :columns
 
@@ -67,15 +68,6 @@ UPDATE threads
 SET ttl_minutes = %(ttl_minutes)s, ttl_strategy = %(ttl_strategy)s, updated_at = now(),
     expires_at = CASE WHEN status <> 'busy' THEN thread_expiry(temporary, %(ttl_minutes)s) END
 WHERE thread_id = %(thread_id)s RETURNING :columns
-
--- take_ticket --
--- A run joins the thread's queue.
-UPDATE threads
-SET next_ticket = next_ticket + 1, status = 'busy', expires_at = NULL, updated_at = now(),
-    metadata = %(metadata)s || metadata || jsonb_build_object(
-        'graph_id', %(graph_id)s::text, 'assistant_id', %(assistant_id)s::text),
-    config = %(config)s
-WHERE thread_id = %(thread_id)s
 
 -- merge_metadata --
 -- Keys given replace keys held.

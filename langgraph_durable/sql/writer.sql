@@ -92,6 +92,11 @@ WHERE run_id = %s
 -- One hint per batch; readers poll when they do not hear it.
 SELECT pg_notify('langgraph_durable', %s)
 
+-- announce_next --
+-- A run that ends makes the next one of its thread due, and frees a place where places are counted.
+SELECT pg_notify('langgraph_durable', 'work')
+WHERE %s OR EXISTS (SELECT 1 FROM runs WHERE thread_id = ANY(%s) AND status = 'pending')
+
 -- outcome --
 -- After a lost connection: how far did the batch get?
 SELECT attempt, status FROM runs WHERE run_id = %s

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -15,42 +13,8 @@ from langgraph_durable.postgres import Row
 from langgraph_durable.serde import decode, encode
 from langgraph_durable.sql import statements
 from langgraph_durable.store import events
-from langgraph_durable.store.threads import jsonb
 
 _SQL = statements("runs")
-
-COUNTING_LOCK_CLASS = 0x4C48
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """One attempt, just won: the run, its number, and what the thread looked like.
-
-    ``was`` is the status before: ``running`` means the last owner crashed, ``pending`` that the
-    run is new or was handed back. ``asleep``: it has yet to note what woke it. ``entry`` is what
-    stood on the thread at its start or its latest wake-up, with the ``answers`` to the waits that
-    were over then; ``first_entry`` that of its start, once it has been woken.
-    """
-
-    run_id: str
-    thread_id: str
-    graph_id: str
-    assistant_id: str
-    attempt: int
-    crashes: int
-    strategy: RecoveryStrategy
-    next_seq: int
-    request: dict[str, Any]
-    metadata: dict[str, Any]
-    answer: dict[str, Any] | None
-    entry: dict[str, Any] | None
-    first_entry: dict[str, Any] | None
-    asleep: bool
-    was: RunStatus
-    checkpoint_thread_id: str
-    rotation: int
-    created_at: datetime
-
 
 def as_run(row: Row) -> Run:
     """A row as its readers see it."""
@@ -64,34 +28,6 @@ def as_run(row: Row) -> Run:
             "request": decode(row["request"]),
             "error": decode(row["error"]) if row["error"] else None,
         }
-    )
-
-
-def _as_claim(row: Row) -> Claim:
-    return Claim(
-        **row
-        | {
-            "run_id": str(row["run_id"]),
-            "strategy": RecoveryStrategy(row["strategy"]),
-            "was": RunStatus(row["was"]),
-            "request": decode(row["request"]),
-            "answer": decode(row["answer"]) if row["answer"] else None,
-            "entry": decode(row["entry"]) if row["entry"] else None,
-            "first_entry": decode(row["first_entry"]) if row["first_entry"] else None,
-        }
-    )
-
-
-async def insert(conn: AsyncConnection[Row], run: Mapping[str, Any]) -> None:
-    """A pending run and the first event of its log."""
-    await conn.execute(_SQL["insert"], dict(run) | {"metadata": jsonb(run["metadata"])})
-    await events.append_one(
-        conn,
-        run["run_id"],
-        seq=0,
-        attempt=0,
-        name="created",
-        data=encode({"run_id": run["run_id"]}),
     )
 
 
@@ -161,11 +97,6 @@ async def by_ticket(conn: AsyncConnection[Row], thread_id: str, ticket: int) -> 
     return as_run(row) if row else None
 
 
-async def announce_thread(conn: AsyncConnection[Row], thread_id: str) -> None:
-    """Hint to the followers of a thread that it has one run more; heard at commit."""
-    await conn.execute("SELECT pg_notify('langgraph_durable', %s)", (f"thread {thread_id}",))
-
-
 async def with_status(conn: AsyncConnection[Row], statuses: Sequence[str]) -> list[Run]:
     """All runs that wait or run, oldest first; ``statuses`` are pending, running or both."""
     rows = await conn.execute(_SQL["open"], {"statuses": list(statuses)})
@@ -176,51 +107,6 @@ async def open_of_thread(conn: AsyncConnection[Row], thread_id: str) -> list[Row
     """The locked rows of a thread's runs that wait or run; the thread must be locked before."""
     rows = await conn.execute(_SQL["open_of_thread"], {"thread_id": thread_id})
     return await rows.fetchall()
-
-
-async def claim(
-    conn: AsyncConnection[Row],
-    *,
-    worker_id: str,
-    served: str,
-    slots: int,
-    idle: bool,
-    lease_seconds: float,
-) -> list[Claim]:
-    """Start up to ``slots`` attempts for a worker; nothing else starts one.
-
-    ``served`` are the graphs to take runs of, as ``Served.rows`` tells them.
-    """
-    rows = await conn.execute(
-        _SQL["claim"],
-        {
-            "worker_id": worker_id,
-            "served": served,
-            "slots": slots,
-            "idle": idle,
-            "lease_seconds": lease_seconds,
-        },
-    )
-    return [_as_claim(r) for r in await rows.fetchall()]
-
-
-async def hold_graphs(conn: AsyncConnection[Row], graphs: Sequence[str]) -> set[str]:
-    """Be the only one, until commit, to count the runs of graphs; answers those one is."""
-    held = {"graphs": list(graphs), "lock_class": COUNTING_LOCK_CLASS}
-    rows = await conn.execute(_SQL["hold_graphs"], held)
-    return {row["graph_id"] for row in await rows.fetchall()}
-
-
-async def disown(conn: AsyncConnection[Row], worker_id: str, held: Sequence[Claim]) -> None:
-    """Give back what a worker owns and does not execute."""
-    await conn.execute(
-        _SQL["disown"],
-        {
-            "worker_id": worker_id,
-            "run_ids": [c.run_id for c in held],
-            "attempts": [c.attempt for c in held],
-        },
-    )
 
 
 async def abandoned_for_good(

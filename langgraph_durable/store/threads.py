@@ -48,12 +48,27 @@ async def get(conn: AsyncConnection[Row], thread_id: str) -> Thread:
 
 async def lock(conn: AsyncConnection[Row], thread_id: str) -> Row:
     """The row of a public id or alias, locked until commit. Raises ThreadNotFound."""
-    found = await (await conn.execute(_SQL["resolve"], {"thread_id": thread_id})).fetchone()
-    if found is not None:
-        row = await (await conn.execute(_SQL["lock"], found)).fetchone()
-        if row is not None:
-            return row
-    raise ThreadNotFound
+    row = await (await conn.execute(_SQL["lock"], {"thread_id": thread_id})).fetchone()
+    if row is None:
+        found = await (await conn.execute(_SQL["resolve"], {"thread_id": thread_id})).fetchone()
+        row = found and await (await conn.execute(_SQL["lock"], found)).fetchone()
+    if row is None:
+        raise ThreadNotFound
+    return row
+
+
+async def insert(
+    conn: AsyncConnection[Row],
+    thread_id: str,
+    *,
+    metadata: Mapping[str, Any],
+    temporary: bool,
+    ttl: Ttl | None,
+) -> Row | None:
+    """The row of a new thread, which is locked until commit; None when its id is taken."""
+    parameters = {"thread_id": thread_id, "metadata": jsonb(metadata), "temporary": temporary}
+    made = await conn.execute(_SQL["insert"], parameters | _ttl_columns(ttl))
+    return await made.fetchone()
 
 
 async def create(
@@ -70,17 +85,9 @@ async def create(
     Raises:
         ThreadExists: the id is taken and ``if_exists`` is not ``do_nothing``.
     """
-    parameters = {
-        "thread_id": thread_id,
-        "metadata": jsonb(metadata),
-        "temporary": temporary,
-        **_ttl_columns(ttl),
-    }
-    held = await (await conn.execute(_SQL["resolve"], parameters)).fetchone()
-    if held is None:
-        row = await (await conn.execute(_SQL["insert"], parameters)).fetchone()
-        if row is not None:
-            return as_thread(row)
+    row = await insert(conn, thread_id, metadata=metadata, temporary=temporary, ttl=ttl)
+    if row is not None:
+        return as_thread(row)
     if if_exists != "do_nothing":
         raise ThreadExists(f"Thread with ID {thread_id} already exists")
     return await get(conn, thread_id)
@@ -134,29 +141,6 @@ async def merge_metadata(
     ).fetchone()
     assert row is not None
     return as_thread(row)
-
-
-async def take_ticket(
-    conn: AsyncConnection[Row],
-    thread: Row,
-    *,
-    metadata: Mapping[str, Any],
-    config: Mapping[str, Any],
-    graph_id: str,
-    assistant_id: str,
-) -> int:
-    """Queue up on a locked thread; answers the run's place in it."""
-    await conn.execute(
-        _SQL["take_ticket"],
-        {
-            "thread_id": thread["thread_id"],
-            "metadata": jsonb(metadata),
-            "config": jsonb(config),
-            "graph_id": graph_id,
-            "assistant_id": assistant_id,
-        },
-    )
-    return int(thread["next_ticket"])
 
 
 async def settle(

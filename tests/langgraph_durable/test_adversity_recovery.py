@@ -14,7 +14,7 @@ from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import transaction
 from langgraph_durable.serde import decode
 from langgraph_durable.served import Served
-from langgraph_durable.store import runs
+from langgraph_durable.store import claims
 from tests.conftest import MakeEngine
 from tests.graphs import (
     Gate,
@@ -76,7 +76,7 @@ async def claimed_by_nobody(engine: DurableEngine, database_url: str, status: st
     """A run whose owner won it and did nothing: ``pending`` if it was handed back, or it died."""
     submitted = await submit(engine, input={"said": ["oops"]})
     async with transaction(engine._machinery.pool) as conn:
-        await runs.claim(
+        await claims.claim(
             conn,
             worker_id="ghost",
             served=Served({"agent": RunPolicy(max_attempts=3)}).rows(),

@@ -19,7 +19,7 @@ from langgraph_durable.recovery import RecoveryContext
 from langgraph_durable.serde import decode
 from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import runs
+from langgraph_durable.store import claims
 from tests.conftest import MakeEngine
 from tests.logs import query
 
@@ -44,7 +44,7 @@ async def crashed(engine: DurableEngine, database_url: str, request: RunRequest)
     """A run whose first owner won it and was never heard of again."""
     run = await engine.submit(request)
     async with transaction(engine._machinery.pool) as conn:
-        claims = await runs.claim(
+        won = await claims.claim(
             conn,
             worker_id="ghost",
             served=Served({"agent": RunPolicy(max_attempts=3)}).rows(),
@@ -52,7 +52,7 @@ async def crashed(engine: DurableEngine, database_url: str, request: RunRequest)
             idle=True,
             lease_seconds=60,
         )
-    assert [c.run_id for c in claims] == [run.run_id]
+    assert [c.run_id for c in won] == [run.run_id]
     query(database_url, "UPDATE runs SET lease_expires_at = now() RETURNING run_id")
     return run.run_id
 

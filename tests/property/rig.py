@@ -20,8 +20,8 @@ from langgraph_durable.policy import RunPolicy
 from langgraph_durable.postgres import Database, reading, transaction
 from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import events, runs
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store import claims, events
+from langgraph_durable.store.claims import Claim
 
 Answer = TypeVar("Answer")
 
@@ -95,7 +95,7 @@ class Rig:
         async with transaction(self.pool) as conn:
             if sweeps:
                 await unowned.end_abandoned(conn, self._served, self.settings.max_attempts)
-            return await runs.claim(
+            return await claims.claim(
                 conn,
                 worker_id=worker_id,
                 served=self._served,

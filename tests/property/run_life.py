@@ -19,7 +19,7 @@ from langgraph_durable.ending import Ending
 from langgraph_durable.errors import LeaseLost, RunNotCancellable
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.eventlog.writer import Group, Writer
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from tests.property.expected_run import ExpectedRun
 from tests.property.rig import Rig, end, handed_back, new_thread, says, write
 from tests.property.writes import ENDINGS, LAST_WORDS, STALE, save

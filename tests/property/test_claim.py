@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from langgraph_durable.errors import LeaseLost, RunNotCancellable
 from langgraph_durable.eventlog.change import RunLog
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from tests.property.history import Note, history_of, keep_history
 from tests.property.laws import race
 from tests.property.rig import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from langgraph_durable.errors import LeaseLost
 from langgraph_durable.eventlog.change import Change, RunLog
-from langgraph_durable.store.runs import Claim
+from langgraph_durable.store.claims import Claim
 from tests.property.laws import race
 from tests.property.rig import Rig, end, new_thread, says, succeeded
 
