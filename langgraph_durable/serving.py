@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import atexit
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -100,7 +101,7 @@ async def _serve(
     server = _server(engine, launch, options.log_level)
     try:
         await engine.start()
-        server.when_ready = lambda: _tell_ready(launch, listening, options)
+        server.when_ready = lambda: _ready(launch, listening, options)
         async with _stopping(engine, server):
             await server.serve([listening])
     finally:
@@ -114,6 +115,7 @@ async def _work(engine: DurableEngine, launch: Launch) -> None:
     try:
         await engine.start()
         _say(f"worker ready in {launch.seconds:.1f} s, {launch.database_name}")
+        gc.freeze()
         with _signals(stopped.set):
             await stopped.wait()
             await engine.stop()
@@ -191,6 +193,12 @@ def _signals(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+def _ready(launch: Launch, listening: socket.socket, options: argparse.Namespace) -> None:
+    _tell_ready(launch, listening, options)
+    # Modules and graphs live as long as the process: the collector looks at them no more.
+    gc.freeze()
 
 
 def _tell_ready(launch: Launch, listening: socket.socket, options: argparse.Namespace) -> None:

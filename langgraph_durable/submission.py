@@ -15,7 +15,6 @@ from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadMoved, Th
 from langgraph_durable.model import (
     Assistant,
     RecoveryStrategy,
-    Run,
     RunRequest,
     RunStatus,
     Ttl,
@@ -39,7 +38,7 @@ async def submit(
     ttl: Ttl | None,
     tracing: str | None = None,
     hand: claims.Hand | None = None,
-) -> tuple[Run, claims.Claim | None]:
+) -> claims.Entered:
     """Thread, run, first event and notification, in the caller's transaction.
 
     A ``hand`` begins the run at once if it can: with what is claimed the caller executes it.

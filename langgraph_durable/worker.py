@@ -48,6 +48,7 @@ class Beginning:
         self, worker_id: str, policies: Mapping[str, RunPolicy], lease_seconds: float
     ) -> None:
         self.claim: claims.Claim | None = None
+        self.taken = False
         self._worker_id = worker_id
         self._policies = policies
         self._lease_seconds = lease_seconds
@@ -57,6 +58,7 @@ class Beginning:
         policy = self._policies.get(graph_id)
         if policy is None or policy.concurrency is not None:
             return None
+        self.taken = True
         return claims.Hand(
             worker_id=self._worker_id,
             lease_seconds=self._lease_seconds,
@@ -138,7 +140,7 @@ class Worker:
             if offer.claim is not None and committed:
                 self._execute(offer.claim)
             else:
-                self._begun_unsure = self._begun_unsure or offer.claim is not None
+                self._begun_unsure = self._begun_unsure or (offer.taken and not committed)
                 self._wake.set()
             self._note_idle()
 

@@ -68,7 +68,7 @@ class Runs(Started):
             async with transaction(self._machinery.pool, pipelined=True) as conn:
                 assistant = await self._find_assistant(conn, request.assistant)
                 strategy = self.project.graphs[assistant.graph_id].strategy(self.settings)
-                run, offer.claim = await submission.submit(
+                entered = await submission.submit(
                     conn,
                     request,
                     run_id=run_id,
@@ -78,6 +78,7 @@ class Runs(Started):
                     tracing=self.settings.tracing,
                     hand=offer.hand(assistant.graph_id),
                 )
+            run, offer.claim = await entered.read()
         return run
 
     async def made_before(self, key: str, request_hash: str | None) -> Run | None:
@@ -176,8 +177,11 @@ class Runs(Started):
         """How many readers follow this run in this process."""
         return self._machinery.followers.count(run_id)
 
-    async def wait(self, run_id: str) -> Run:
-        """The run when it has ended, or unfinished when this process drains."""
+    async def wait(self, run_id: str, *, new: bool = False) -> Run:
+        """The run when it has ended, or unfinished when this process drains.
+
+        ``new``: it was submitted here a moment ago, so that it need not be looked at yet.
+        """
         found: list[Run] = []
 
         async def ended() -> bool:
@@ -185,7 +189,7 @@ class Runs(Started):
                 found[:] = [await self.run(run_id)]
             return bool(found) and found[0].status.terminal
 
-        await self._machinery.followers.until(run_id, ended)
+        await self._machinery.followers.until(run_id, ended, new=new)
         if not found:
             raise StoreUnavailable
         return found[0]

@@ -4,6 +4,7 @@ hints: this process's own commits, notifications, and a poll that needs neither.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -18,6 +19,10 @@ from langgraph_durable.store import events
 PAGE = 500
 PAGE_BYTES = 256 * 1024
 """What a follower holds at most, besides one event: its client may have stopped to read."""
+
+_END = " end"
+UNHEARD_SECONDS = 10.0
+"""How long the end of a run is remembered that nobody waited for when it was told."""
 
 DEAF_POLL_SECONDS = 1.0
 POLL_SECONDS = 10.0
@@ -35,13 +40,17 @@ class Followers:
         self._pool = pool
         self._hears = hears
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._unheard = Lately(UNHEARD_SECONDS)
         self._closed = False
 
     def wake(self, run_ids: Iterable[str]) -> None:
         """These runs' logs grew."""
         for run_id in run_ids:
-            for changed in self._waiting.get(run_id, ()):
-                changed.set()
+            if watching := self._waiting.get(run_id):
+                for changed in watching:
+                    changed.set()
+            elif run_id.endswith(_END):
+                self._unheard.add(run_id)
 
     def wake_all(self) -> None:
         """Hints may have been missed: everybody reads again."""
@@ -81,9 +90,16 @@ class Followers:
                 if not closed and not _may_go_on(batch):
                     await self._changed(changed)
 
-    async def until(self, run_id: str, ended: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until ``ended()`` is true, asked whenever the run may have ended."""
-        with self._watching(f"{run_id} end") as changed:
+    async def until(
+        self, run_id: str, ended: Callable[[], Awaitable[bool]], *, new: bool = False
+    ) -> None:
+        """Wait until ``ended()`` is true, asked whenever the run may have ended.
+
+        Of a ``new`` run, stored a moment ago, it is not asked before there is a hint.
+        """
+        with self._watching(run_id + _END) as changed:
+            if new and run_id + _END not in self._unheard:
+                await self._changed(changed)
             while True:
                 changed.clear()
                 if await ended() or self._closed:
@@ -133,6 +149,24 @@ class Followers:
             waiting.discard(changed)
             if not waiting:
                 del self._waiting[run_id]
+
+
+class Lately:
+    """What was added within the last ``seconds``, or up to twice as long ago."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._turned_at = time.monotonic()
+        self._new: set[str] = set()
+        self._old: set[str] = set()
+
+    def add(self, what: str) -> None:
+        if time.monotonic() - self._turned_at > self._seconds:
+            self._new, self._old, self._turned_at = set(), self._new, time.monotonic()
+        self._new.add(what)
+
+    def __contains__(self, what: str) -> bool:
+        return what in self._new or what in self._old
 
 
 def _may_go_on(batch: Sequence[Event]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from langgraph_durable.model import RecoveryStrategy, Run, RunStatus
 from langgraph_durable.postgres import Row
@@ -80,24 +80,32 @@ def _as_claim(row: Row) -> Claim:
     )
 
 
+class Entered:
+    """A run that has joined its thread's queue. It can be read when its transaction is over."""
+
+    def __init__(self, cursor: AsyncCursor[Row]) -> None:
+        self._cursor = cursor
+
+    async def read(self) -> tuple[Run, Claim | None]:
+        """The run as its asker sees it, one that waits; and the attempt that has begun."""
+        row = await self._cursor.fetchone()
+        assert row is not None
+        waiting = {"status": RunStatus.PENDING, "attempt": 0, "started_at": None}
+        claim = _as_claim(row | {"was": RunStatus.PENDING}) if row["begins"] else None
+        return as_run(row | waiting), claim
+
+
 async def enter(
     conn: AsyncConnection[Row], run: Mapping[str, Any], hand: Hand | None
-) -> tuple[Run, Claim | None]:
-    """A run joins the queue of its thread, which must be locked; a ``hand`` begins it if it can.
-
-    The run is as its asker sees it: one that waits.
-    """
+) -> Entered:
+    """A run joins the queue of its thread, which must be locked; a ``hand`` begins it if it can."""
     parameters = {
         **run,
         **(asdict(hand) if hand else NO_HAND),
         **{name: jsonb(run[name]) for name in ("metadata", "thread_metadata", "config")},
         "created": encode({"run_id": run["run_id"]}),
     }
-    row = await (await conn.execute(_SQL["enter"], parameters)).fetchone()
-    assert row is not None
-    waiting = {"status": RunStatus.PENDING, "attempt": 0, "started_at": None}
-    claim = _as_claim(row | {"was": RunStatus.PENDING}) if row["begins"] else None
-    return as_run(row | waiting), claim
+    return Entered(await conn.execute(_SQL["enter"], parameters))
 
 
 async def claim(

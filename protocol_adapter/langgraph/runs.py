@@ -81,7 +81,7 @@ class Runs:
 
     async def wait(self, request: Request) -> Response:
         run = await self._submit(request, attended=True)
-        return self._open_result(request, run, _cancels(run))
+        return self._open_result(request, run, _cancels(run), new=True)
 
     async def join(self, request: Request) -> Response:
         run = await self._run(request)
@@ -180,15 +180,17 @@ class Runs:
         if not projection.ended:
             raise StreamCut
 
-    def _open_result(self, request: Request, run: Run, cancels: bool) -> Response:
+    def _open_result(
+        self, request: Request, run: Run, cancels: bool, *, new: bool = False
+    ) -> Response:
         headers = run_headers(_public(request, run), run.run_id, "join")
         if run.status.terminal:
             return Response(result_text(run), headers=headers, media_type="application/json")
-        return json_when_ready(self._result(run.run_id, cancels), headers=headers)
+        return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
 
-    async def _result(self, run_id: str, cancels: bool) -> AsyncIterator[bytes]:
+    async def _result(self, run_id: str, cancels: bool, new: bool) -> AsyncIterator[bytes]:
         with self._audience.follower(run_id, cancels=cancels):
-            run = await self._engine.wait(run_id)
+            run = await self._engine.wait(run_id, new=new)
         if not run.status.terminal:
             raise StreamCut
         yield (await self._undone(run) if run.hidden else result_text(run)).encode()
