@@ -57,17 +57,14 @@ class Firing:
     async def _submit(self, conn: AsyncConnection[Row], cron: Cron) -> None:
         served = list(self._project.graphs)
         assistant = await assistants.get(conn, cron.assistant_id, served)
-        strategy = self._project.graphs[assistant.graph_id].strategy(self._settings)
         run_id = str(uuid7())
-        await submission.submit(
-            conn,
-            request_of(cron),
+        admission = submission.Admission(
             run_id=run_id,
             assistant=assistant,
-            strategy=strategy,
-            ttl=self._project.threads.ttl,
+            strategy=self._project.graphs[assistant.graph_id].strategy(self._settings),
             tracing=self._settings.tracing,
         )
+        await submission.submit(conn, request_of(cron), admission, ttl=self._project.threads.ttl)
         _log.info("cron %s: run %s", cron.cron_id, run_id)
 
 

@@ -22,6 +22,7 @@ from langgraph_durable.firing import Firing
 from langgraph_durable.lease import LeaseKeeper
 from langgraph_durable.loops import GraphLoops
 from langgraph_durable.model import Numbers
+from langgraph_durable.offer import Offer
 from langgraph_durable.orphans import Orphans
 from langgraph_durable.postgres import Database, Row, reading, transaction
 from langgraph_durable.project import Project
@@ -33,7 +34,7 @@ from langgraph_durable.store.migrations import migrate
 from langgraph_durable.tracing import Tracing
 from langgraph_durable.webhook_policy import WebhookPolicy
 from langgraph_durable.webhooks import Webhooks
-from langgraph_durable.worker import Beginning, Worker
+from langgraph_durable.worker import Worker
 
 if TYPE_CHECKING:
     from langgraph_durable.embedded import EmbeddedPostgres
@@ -180,7 +181,7 @@ class Machinery:
             await asyncio.to_thread(part.stop)
         await self.pool.close(timeout=2.0)
 
-    def beginning(self, run_id: str) -> AbstractContextManager[Beginning]:
+    def beginning(self, run_id: str) -> AbstractContextManager[Offer]:
         """A new run may begin in the transaction that stores it: see ``Worker.beginning``."""
         return self._worker.beginning(run_id)
 

@@ -254,6 +254,25 @@ async def transaction(
 
 
 @asynccontextmanager
+async def single(
+    pool: AsyncConnectionPool[AsyncConnection[Row]],
+) -> AsyncIterator[AsyncConnection[Row]]:
+    """A pooled connection for one statement that writes, its own transaction.
+
+    Raises as :func:`transaction` does; OutcomeUnknown whenever the statement was sent.
+    """
+    sent = False
+    try:
+        async with pool.connection() as conn:
+            sent = True
+            yield conn
+    except UNAVAILABLE as error:
+        raise (OutcomeUnknown if sent else StoreUnavailable) from error
+    except REFUSED as error:
+        raise _refused(error) from error
+
+
+@asynccontextmanager
 async def reading(
     pool: AsyncConnectionPool[AsyncConnection[Row]],
 ) -> AsyncIterator[AsyncConnection[Row]]:

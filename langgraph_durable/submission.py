@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -22,63 +22,99 @@ from langgraph_durable.model import (
 from langgraph_durable.postgres import Row
 from langgraph_durable.request import answers, stored
 from langgraph_durable.serde import clean, decode, encode
-from langgraph_durable.store import claims, events, runs, threads, webhooks
+from langgraph_durable.store import entering, events, runs, threads, webhooks
 from langgraph_durable.threadstate import asked_at, check_checkpoint
 from langgraph_durable.tracing import trace_metadata
 from langgraph_durable.unowned import end_waiting
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What the engine says of a new run. A ``hand`` begins it at once if it can.
+
+    ``tracing`` is that of the settings.
+    """
+
+    run_id: str
+    assistant: Assistant
+    strategy: RecoveryStrategy
+    tracing: str | None = None
+    hand: entering.Hand | None = None
+
+
+def is_plain(request: RunRequest) -> bool:
+    """Does it ask for nothing that has to be looked at under the lock of its thread?"""
+    return (
+        request.thread_id is not None
+        and request.multitask == "enqueue"
+        and not answers(request)
+        and request.resumes is None
+        and request.follows is None
+        and not request.checkpoint
+        and request.webhook is None
+    )
+
+
+async def submit_plain(
+    conn: AsyncConnection[Row], request: RunRequest, admission: Admission, thread: Row
+) -> entering.Entered:
+    """One statement for a plain request to a ``thread`` that is there."""
+    return await _enter(conn, _filled(request, admission, thread), admission, thread)
+
+
 async def submit(
-    conn: AsyncConnection[Row],
-    request: RunRequest,
-    *,
-    run_id: str,
-    assistant: Assistant,
-    strategy: RecoveryStrategy,
-    ttl: Ttl | None,
-    tracing: str | None = None,
-    hand: claims.Hand | None = None,
-) -> claims.Entered:
+    conn: AsyncConnection[Row], request: RunRequest, admission: Admission, *, ttl: Ttl | None
+) -> entering.Entered:
     """Thread, run, first event and notification, in the caller's transaction.
 
-    A ``hand`` begins the run at once if it can: with what is claimed the caller executes it.
-
-    ``ttl`` is the life time of a thread that has to be made, ``tracing`` that of the settings.
+    ``ttl`` is the life time of a thread that has to be made.
     """
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
     thread = await _locked_thread(conn, request, ttl)
-    request = with_defaults(request, assistant, thread["metadata"])
+    request = _filled(request, admission, thread)
     await _check_place(conn, request, thread)
     thread = await _made_room(conn, request, thread)
     request, answer = await _heard(conn, request, thread)
     await _check_answer(conn, request, thread, answer)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
-    ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
-    metadata = {**request.metadata, **ids, **trace_metadata(tracing, run_id)}
-    entered = await claims.enter(
-        conn,
-        {
-            "run_id": run_id,
-            "thread_id": thread["thread_id"],
-            "thread_metadata": request.thread_metadata,
-            "config": _public_config(request),
-            **ids,
-            "strategy": strategy,
-            "multitask": request.multitask,
-            "temporary": request.thread_id is None,
-            "metadata": metadata,
-            "request": encode(stored(request)),
-            "answer": answer,
-            "idempotency_key": request.idempotency_key,
-            "request_hash": request.request_hash,
-            "after_seconds": request.after_seconds,
-        },
-        hand,
-    )
+    entered = await _enter(conn, request, admission, thread, answer=answer)
     if request.webhook is not None:
-        await webhooks.insert(conn, run_id, request.webhook)
+        await webhooks.insert(conn, admission.run_id, request.webhook)
     return entered
+
+
+def _filled(request: RunRequest, admission: Admission, thread: Row) -> RunRequest:
+    return with_defaults(request, admission.assistant, thread["metadata"])
+
+
+async def _enter(
+    conn: AsyncConnection[Row],
+    request: RunRequest,
+    admission: Admission,
+    thread: Row,
+    *,
+    answer: str | None = None,
+) -> entering.Entered:
+    assistant, run_id = admission.assistant, admission.run_id
+    ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
+    run = {
+        "run_id": run_id,
+        "thread_id": thread["thread_id"],
+        "thread_metadata": request.thread_metadata,
+        "config": _public_config(request),
+        **ids,
+        "strategy": admission.strategy,
+        "multitask": request.multitask,
+        "temporary": request.thread_id is None,
+        "metadata": {**request.metadata, **ids, **trace_metadata(admission.tracing, run_id)},
+        "request": encode(stored(request)),
+        "answer": answer,
+        "idempotency_key": request.idempotency_key,
+        "request_hash": request.request_hash,
+        "after_seconds": request.after_seconds,
+    }
+    return await entering.enter(conn, run, admission.hand)
 
 
 async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: Ttl | None) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
@@ -21,7 +21,7 @@ from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.loops import GraphLoops
 from langgraph_durable.model import RunStatus
-from langgraph_durable.policy import RunPolicy
+from langgraph_durable.offer import Offer
 from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
@@ -39,32 +39,6 @@ CROWDED_SECONDS = 0.05
 """How soon a worker looks again for runs of a graph while another worker was counting them."""
 REST_SECONDS = 1.0
 """How long a worker claims nothing when an attempt could not even begin here."""
-
-
-class Beginning:
-    """A worker's offer to begin a new run in the transaction that stores it. ``claim``: it has."""
-
-    def __init__(
-        self, worker_id: str, policies: Mapping[str, RunPolicy], lease_seconds: float
-    ) -> None:
-        self.claim: claims.Claim | None = None
-        self.taken = False
-        self._worker_id = worker_id
-        self._policies = policies
-        self._lease_seconds = lease_seconds
-
-    def hand(self, graph_id: str) -> claims.Hand | None:
-        """For a run of this graph; None when there is no slot or its runs must be counted."""
-        policy = self._policies.get(graph_id)
-        if policy is None or policy.concurrency is not None:
-            return None
-        self.taken = True
-        return claims.Hand(
-            worker_id=self._worker_id,
-            lease_seconds=self._lease_seconds,
-            max_attempts=policy.max_attempts,
-            deadline_seconds=policy.run_deadline_seconds,
-        )
 
 
 class Worker:
@@ -125,10 +99,10 @@ class Worker:
         return len(self._attempts)
 
     @contextmanager
-    def beginning(self, run_id: str) -> Iterator[Beginning]:
+    def beginning(self, run_id: str) -> Iterator[Offer]:
         """Hold a slot, if there is one, for a new run; one that has begun inside is executed."""
         policies = self._served.policies if self._may_begin() else {}
-        offer = Beginning(self._worker_id, policies, self._settings.lease_seconds)
+        offer = Offer(self._worker_id, policies, self._settings.lease_seconds)
         self._beginning.add(run_id)
         self._idle.clear()
         committed = False

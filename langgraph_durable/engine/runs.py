@@ -23,9 +23,18 @@ from langgraph_durable.errors import (
 )
 from langgraph_durable.forgetting import forget_run
 from langgraph_durable.forking import thread_behind
-from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunRequest, RunStatus
-from langgraph_durable.postgres import reading, transaction
-from langgraph_durable.store import events, runs, threads
+from langgraph_durable.model import (
+    BEGINNING,
+    Assistant,
+    Cursor,
+    Event,
+    Run,
+    RunRequest,
+    RunStatus,
+)
+from langgraph_durable.offer import Offer
+from langgraph_durable.postgres import reading, single, transaction
+from langgraph_durable.store import entering, events, runs, threads
 
 CANCEL_ACTIONS = ("interrupt", "rollback")
 CONFIRM_SECONDS = (0.0, 0.1, 0.3, 0.6, 1.0)
@@ -65,21 +74,42 @@ class Runs(Started):
 
     async def _submit(self, request: RunRequest, run_id: str) -> Run:
         with self._machinery.beginning(run_id) as offer:
-            async with transaction(self._machinery.pool, pipelined=True) as conn:
-                assistant = await self._find_assistant(conn, request.assistant)
-                strategy = self.project.graphs[assistant.graph_id].strategy(self.settings)
-                entered = await submission.submit(
-                    conn,
-                    request,
-                    run_id=run_id,
-                    assistant=assistant,
-                    strategy=strategy,
-                    ttl=self.project.threads.ttl,
-                    tracing=self.settings.tracing,
-                    hand=offer.hand(assistant.graph_id),
-                )
+            plain = submission.is_plain(request) and await self._enter(request, run_id, offer)
+            entered = plain or await self._enter_by_steps(request, run_id, offer)
             run, offer.claim = await entered.read()
         return run
+
+    async def _enter(
+        self, request: RunRequest, run_id: str, offer: Offer
+    ) -> entering.Entered | None:
+        """A plain request, in two statements; None when its thread is yet to be made."""
+        assistant_id = self._assistant_id(request.assistant)
+        served, thread_id = list(self.project.graphs), request.thread_id or ""
+        async with reading(self._machinery.pool) as conn:
+            assistant, thread = await entering.arrival(conn, assistant_id, served, thread_id)
+        if thread is None:
+            return None
+        admission = self._admission(run_id, assistant, offer)
+        async with single(self._machinery.pool) as conn:
+            return await submission.submit_plain(conn, request, admission, thread)
+
+    async def _enter_by_steps(
+        self, request: RunRequest, run_id: str, offer: Offer
+    ) -> entering.Entered:
+        async with transaction(self._machinery.pool, pipelined=True) as conn:
+            assistant = await self._find_assistant(conn, request.assistant)
+            admission = self._admission(run_id, assistant, offer)
+            ttl = self.project.threads.ttl
+            return await submission.submit(conn, request, admission, ttl=ttl)
+
+    def _admission(self, run_id: str, assistant: Assistant, offer: Offer) -> submission.Admission:
+        return submission.Admission(
+            run_id=run_id,
+            assistant=assistant,
+            strategy=self.project.graphs[assistant.graph_id].strategy(self.settings),
+            tracing=self.settings.tracing,
+            hand=offer.hand(assistant.graph_id),
+        )
 
     async def made_before(self, key: str, request_hash: str | None) -> Run | None:
         """The run that a request under this idempotency key has made. Raises KeyReused."""

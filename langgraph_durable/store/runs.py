@@ -16,6 +16,7 @@ from langgraph_durable.store import events
 
 _SQL = statements("runs")
 
+
 def as_run(row: Row) -> Run:
     """A row as its readers see it."""
     fields = {name: row[name] for name in Run.__slots__ if name in row}

@@ -1,0 +1,79 @@
+"""How a new run comes in: what it asks for, its place in a thread's queue, a start at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from psycopg import AsyncConnection, AsyncCursor
+
+from langgraph_durable.errors import AssistantNotFound, ThreadNotFound
+from langgraph_durable.model import Assistant, Run, RunStatus
+from langgraph_durable.postgres import Row
+from langgraph_durable.serde import encode
+from langgraph_durable.sql import statements
+from langgraph_durable.store.assistants import as_assistant
+from langgraph_durable.store.claims import Claim, as_claim
+from langgraph_durable.store.runs import as_run
+from langgraph_durable.store.threads import jsonb
+
+_SQL = statements("entering")
+
+
+async def arrival(
+    conn: AsyncConnection[Row], assistant_id: str, served: Sequence[str], thread_id: str
+) -> tuple[Assistant, Row | None]:
+    """The assistant and, when it is there, the ``thread_id`` and ``metadata`` of the thread.
+
+    Raises AssistantNotFound.
+    """
+    asked = {"assistant_id": assistant_id, "served": list(served), "thread_id": thread_id}
+    row = await (await conn.execute(_SQL["arrival"], asked)).fetchone()
+    if row is None:
+        raise AssistantNotFound
+    thread = {"thread_id": row["thread_id"], "metadata": row["thread_metadata"]}
+    return as_assistant(row), thread if row["thread_id"] is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """A worker with a slot for a new run, and what that run may take. None: no bound."""
+
+    worker_id: str
+    lease_seconds: float
+    max_attempts: int | None
+    deadline_seconds: float | None
+
+
+NO_HAND = dict.fromkeys(Hand.__slots__)
+
+
+class Entered:
+    """A run that has joined its thread's queue; it can be read when its transaction is over."""
+
+    def __init__(self, cursor: AsyncCursor[Row]) -> None:
+        self._cursor = cursor
+
+    async def read(self) -> tuple[Run, Claim | None]:
+        """The run as its asker sees it, one that waits; and the attempt that has begun.
+
+        Raises ThreadNotFound: the thread was deleted meanwhile.
+        """
+        row = await self._cursor.fetchone()
+        if row is None:
+            raise ThreadNotFound
+        waiting = {"status": RunStatus.PENDING, "attempt": 0, "started_at": None}
+        claim = as_claim(row | {"was": RunStatus.PENDING}) if row["begins"] else None
+        return as_run(row | waiting), claim
+
+
+async def enter(conn: AsyncConnection[Row], run: Mapping[str, Any], hand: Hand | None) -> Entered:
+    """A run joins the queue of its thread; a ``hand`` begins it if it can. One statement."""
+    parameters = {
+        **run,
+        **(asdict(hand) if hand else NO_HAND),
+        **{name: jsonb(run[name]) for name in ("metadata", "thread_metadata", "config")},
+        "created": encode({"run_id": run["run_id"]}),
+    }
+    return Entered(await conn.execute(_SQL["enter"], parameters))
