@@ -78,6 +78,8 @@ class RunLog:
         self.failure: Exception | None = None
         self.closed = False
         self.fruitful = False
+        self.gathered: Callable[[], None] | None = None
+        """Puts the events that have been numbered and not yet put; asked before anything is."""
         self._write = write
         self._on_lost = on_lost
 
@@ -90,6 +92,12 @@ class RunLog:
 
         The future fails with :class:`LeaseLost` when the attempt was fenced out or has ended.
         """
+        if self.gathered is not None:
+            self.gathered()
+        return self.put_next(change)
+
+    def put_next(self, change: Change) -> Future[None]:
+        """Queue a change behind the last one: nothing that was numbered before is left."""
         if self.closed or self.failure is not None:
             change.durable.set_exception(self.failure or LeaseLost())
             return change.durable

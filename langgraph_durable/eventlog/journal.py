@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterable
+from concurrent.futures import Future
 
 from langgraph_durable.eventlog.change import Change, RunLog, Statement
+
+AT_ONCE_EVENTS = 128
+"""So many events are handed over although the loop has not come to rest."""
 
 BACKLOG_EVENTS = 2_000
 """After so many events the attempt waits for the writer, so that memory stays bounded."""
 
 
 class Journal:
-    """Gathers numbered events of one attempt into changes. Lives on the attempt's loop."""
+    """Gathers numbered events of one attempt into changes. Lives on the attempt's loop.
+
+    Events go to the writer as soon as the loop has nothing else to do, or behind any other change
+    of the attempt, whichever comes first.
+    """
 
     def __init__(self, log: RunLog) -> None:
         self.log = log
         self._gathered = Change(log=log)
+        self._handing_over = False
+        self._loop_thread: int | None = None
+        log.gathered = self._put_gathered
 
     def append(
         self, name: str, data: str, task_id: str | None = None, checkpoint_id: str | None = None
     ) -> None:
         """Number one event; it is durable with the change that takes it."""
+        self._loop_thread = threading.get_ident()
         self._gathered.events.append(self.log.event(name, data, task_id, checkpoint_id))
 
     def take(self, *, entry: str | None = None, statements: Iterable[Statement] = ()) -> Change:
@@ -43,11 +56,26 @@ class Journal:
         await asyncio.wrap_future(self.log.put(change))
 
     async def hand_over(self) -> None:
-        """Queue what has gathered; wait only when the writer is far behind."""
-        change, self._gathered = self._gathered, Change(log=self.log)
-        if not change.events:
+        """See to it that what has gathered is queued; wait only when the writer is far behind."""
+        events = self._gathered.events
+        if not events:
             return
-        durable = self.log.put(change)
-        first, last = change.events[0][0], change.events[-1][0]
-        if first // BACKLOG_EVENTS != (last + 1) // BACKLOG_EVENTS:
-            await asyncio.wrap_future(durable)
+        if events[0][0] // BACKLOG_EVENTS != (events[-1][0] + 1) // BACKLOG_EVENTS:
+            await asyncio.wrap_future(self._hand_over())
+        elif len(events) >= AT_ONCE_EVENTS:
+            self._hand_over()
+        elif not self._handing_over:
+            self._handing_over = True
+            asyncio.get_running_loop().call_soon(self._rested)
+
+    def _rested(self) -> None:
+        self._handing_over = False
+        self._put_gathered()
+
+    def _put_gathered(self) -> None:
+        if self._gathered.events and self._loop_thread == threading.get_ident():
+            self._hand_over()
+
+    def _hand_over(self) -> Future[None]:
+        change, self._gathered = self._gathered, Change(log=self.log)
+        return self.log.put_next(change)
