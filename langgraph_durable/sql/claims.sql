@@ -1,3 +1,9 @@
+-- walk --
+-- For this transaction. How many slots there are is not known to the planner, which would plan for
+-- very many: read and sort all runs that wait, to take a few that an index has in front.
+SELECT set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true),
+       set_config('enable_seqscan', 'off', true)
+
 -- hold_graphs --
 -- Whoever counts the runs of a graph must be the only one; a graph that another one counts is left
 -- out this time. In a statement of its own: the next one sees what that one has taken.
@@ -84,7 +90,8 @@ WHERE r.run_id = c.run_id
 RETURNING r.run_id, r.thread_id, r.graph_id, r.assistant_id, r.attempt, r.crashes, r.strategy,
     r.next_seq, r.request, r.answer, r.entry, r.first_entry, r.asleep, r.metadata, r.created_at,
     c.was, b.checkpoint_thread_id, b.rotation,
-    NOT EXISTS (SELECT 1 FROM checkpoints k WHERE k.thread_id = b.checkpoint_thread_id) AS untouched
+    (SELECT 1 FROM checkpoints k WHERE k.thread_id = b.checkpoint_thread_id LIMIT 1)
+        IS NULL AS untouched
 
 -- disown --
 -- Give back what this worker owns and does not execute: the answer to a claim was lost.

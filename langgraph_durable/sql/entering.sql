@@ -56,7 +56,8 @@ WITH place AS (
     SELECT run_id, 0, 0, 'created', %(created)s FROM entered
 )
 SELECT :columns, r.entry, r.first_entry, r.asleep, t.checkpoint_thread_id, t.rotation, t.begins,
-    NOT EXISTS (SELECT 1 FROM checkpoints k WHERE k.thread_id = t.checkpoint_thread_id) AS untouched,
+    (SELECT 1 FROM checkpoints k WHERE k.thread_id = t.checkpoint_thread_id LIMIT 1)
+        IS NULL AS untouched,
     pg_notify('langgraph_durable', 'thread ' || r.thread_id) AS told,
     CASE WHEN NOT t.begins THEN pg_notify('langgraph_durable', 'work') END AS due
 FROM entered r JOIN place t USING (thread_id)

@@ -80,6 +80,7 @@ async def claim(
 
     ``served`` are the graphs to take runs of, as ``Served.rows`` tells them.
     """
+    await conn.execute(_SQL["walk"])
     rows = await conn.execute(
         _SQL["claim"],
         {
