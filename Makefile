@@ -25,7 +25,7 @@ serve: $(VENV)/installed ## Serve the example agent on http://127.0.0.1:2024 (PO
 test: $(VENV)/installed ## Run the tests
 	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
-test-clients: $(VENV)/installed ## Run the stock JavaScript clients, also in a browser, against a real server
+test-clients: $(VENV)/installed ## Stock JavaScript clients, also in a browser; and servers behind PgBouncer
 	tests/clients/run $(BIN)/python
 
 demo: $(VENV)/installed ## Kill a server in the middle of a tool call, twice, and watch

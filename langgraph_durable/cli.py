@@ -143,13 +143,16 @@ def _worker(options: argparse.Namespace) -> int:
 
 
 def _migrate(options: argparse.Namespace) -> int:
+    from langgraph_durable.poolers import check_direct
     from langgraph_durable.postgres import Database
     from langgraph_durable.store.migrations import migrate
 
     launch = _launch(options, embedded=options.embedded)
     try:
         url = launch.embedded.start() if launch.embedded else None
-        applied = migrate(Database(launch.settings, "migrate", url=url), launch.config.store)
+        database = Database(launch.settings, "migrate", url=url)
+        check_direct(database)
+        applied = migrate(database, launch.config.store)
     finally:
         launch.stop()
     print("applied: " + ", ".join(map(str, applied)) if applied else "nothing to do")

@@ -24,6 +24,7 @@ from langgraph_durable.loops import GraphLoops
 from langgraph_durable.model import Numbers
 from langgraph_durable.offer import Offer
 from langgraph_durable.orphans import Orphans
+from langgraph_durable.poolers import check_direct, check_pooler
 from langgraph_durable.postgres import Database, Row, reading, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
@@ -134,8 +135,9 @@ class Machinery:
         url = await asyncio.to_thread(embedded.start) if embedded is not None else None
         database = Database(settings, worker_id, url=url)
         try:
+            await asyncio.to_thread(check_direct, database)
             await asyncio.to_thread(migrate, database, project.store)
-            await asyncio.to_thread(database.check_pooler)
+            await asyncio.to_thread(check_pooler, database)
             own = system_assistants(project.graphs.values())
             await asyncio.to_thread(assistants.install, database, own)
             found = cls(

@@ -20,7 +20,6 @@ from langgraph_durable.errors import (
     DurableError,
     InvalidRequest,
     OutcomeUnknown,
-    SettingsError,
     StoreUnavailable,
 )
 from langgraph_durable.settings import Settings
@@ -29,19 +28,16 @@ UNAVAILABLE = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.IdleInTransactionSessionTimeout,
     PoolTimeout,
 )
 """What psycopg raises when the server, the network or the pool is gone (and for lock time-outs),
-or when the server is a standby that only reads for the moment."""
+when the server is a standby that only reads for the moment, or when this process was held up so
+long inside a transaction that the server has ended its session."""
 
 REFUSED = (psycopg.DataError, psycopg.IntegrityError, UnicodeEncodeError)
 """What is raised for values that no database takes: NUL or half a character in a text, a negative
 limit, an id that is taken."""
-
-POOLER = (
-    "database_url: the pooler must be set up with ignore_startup_parameters = options and, for"
-    " the database, connect_query = 'SET search_path TO langgraph_durable,public'."
-)
 
 Row = DictRow
 
@@ -102,27 +98,18 @@ class Database:
         return " ".join(f"-c {name}={value}" for name, value in options.items())
 
     @property
+    def pooled(self) -> bool:
+        """Is there a pooler, and an address beside it?"""
+        return self._settings.direct_database_url is not None
+
+    @property
     def _prepares(self) -> bool:
-        return self._settings.prepare_statements and not self._settings.direct_database_url
+        return self._settings.prepare_statements and not self.pooled
 
     @property
     def prepare_threshold(self) -> int | None:
         """0 prepares at once; None never, for poolers that share sessions."""
         return 0 if self._prepares else None
-
-    def check_pooler(self) -> None:
-        """Blocking. Raises SettingsError unless the pooler, if there is one, can be worked with."""
-        if not self._settings.direct_database_url:
-            return
-        try:
-            with self.connect(direct=False) as conn:
-                found = conn.execute("SELECT to_regclass('schema_migrations') AS seen").fetchone()
-        except psycopg.OperationalError as error:
-            raise SettingsError(
-                f"{POOLER} It says: {str(error).strip().splitlines()[-1]}"
-            ) from error
-        if not found or found["seen"] is None:
-            raise SettingsError(POOLER)
 
     def connect(self, *, direct: bool = True, autocommit: bool = True) -> Connection[Row]:
         """A connection of its own for a thread of the engine."""

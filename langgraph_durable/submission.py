@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from langgraph_durable.answers import bind
+from langgraph_durable.answers import bind, unknown
 from langgraph_durable.assistants import with_defaults
 from langgraph_durable.errors import InvalidRequest, ThreadBusy, ThreadMoved, ThreadNotFound
 from langgraph_durable.model import (
@@ -20,9 +20,9 @@ from langgraph_durable.model import (
     Ttl,
 )
 from langgraph_durable.postgres import Row
-from langgraph_durable.request import answers, stored
+from langgraph_durable.request import answers, has_edits, stored
 from langgraph_durable.serde import clean, decode, encode
-from langgraph_durable.store import entering, events, runs, threads, webhooks
+from langgraph_durable.store import entering, events, runs, threads, waits, webhooks
 from langgraph_durable.threadstate import asked_at, check_checkpoint
 from langgraph_durable.tracing import trace_metadata
 from langgraph_durable.unowned import end_waiting
@@ -79,6 +79,8 @@ async def submit(
     await _check_answer(conn, request, thread, answer)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
     entered = await _enter(conn, request, admission, thread, answer=answer)
+    if answer is not None:
+        await conn.execute(*waits.settle_unasked(thread["thread_id"]))
     if request.webhook is not None:
         await webhooks.insert(conn, admission.run_id, request.webhook)
     return entered
@@ -174,7 +176,17 @@ async def _heard(
     if "refused" in bound and await runs.sleeps(conn, thread["active_run_id"]):
         # It would have to wait until the sleeper has ended to be told so.
         raise InvalidRequest(bound["refused"]["message"])
-    return request, encode(bound)
+    return request, encode(bound | _unasked(request, bound))
+
+
+def _unasked(request: RunRequest, bound: Mapping[str, Any]) -> dict[str, Any]:
+    """How a run ends that only answers, when it comes to a sleeper that does not ask for it."""
+    if has_edits(request) or request.checkpoint:
+        return {}
+    strict = unknown(bound.get("answers", ()), ()) if request.strict_resume else None
+    error = bound.get("refused") or strict
+    status = RunStatus.ERROR if error else RunStatus.SUCCESS
+    return {"unasked": runs.ending(status, error)}
 
 
 async def _questions(

@@ -29,7 +29,6 @@ FENCED_OUT = "LG001"
 BATCH_BYTES = 4_000_000
 BATCH_RUNS = 95
 """Runs in one notification: two hints each stay below PostgreSQL's 8,000 bytes."""
-LOCK_TIMEOUT_MS = 200
 RETRY_SECONDS = (0.02, 0.1, 0.25, 0.5)
 
 _BLOCKED = (
@@ -218,13 +217,13 @@ class Writer:
     def _commit(self, groups: list[Group]) -> None:
         conn = self._connection()
         with conn.pipeline(), conn.transaction(), conn.cursor() as cursor:
+            cursor.execute(_SQL["wait_briefly"])
             for statement, parameters in batch_statements(groups, self._lease_seconds):
                 cursor.execute(statement, parameters)
 
     def _connection(self) -> Connection[Row]:
         if self._conn is None or self._conn.closed:
             self._conn = self._database.connect(direct=False)
-            self._conn.execute(f"SET lock_timeout = {LOCK_TIMEOUT_MS}")
         return self._conn
 
     def _drop_connection(self) -> None:

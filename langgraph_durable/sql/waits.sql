@@ -96,6 +96,29 @@ ORDER BY s.thread_id
 LIMIT 50
 FOR UPDATE OF s, t SKIP LOCKED
 
+-- settle_unasked --
+-- Who comes to a sleeper with answers to nothing that it asks would wait for nothing: it ends as
+-- its answer says for that, with what the thread holds. The thread must be locked.
+WITH ended AS (
+    UPDATE runs a
+    SET status = a.answer::json -> 'unasked' ->> 'status',
+        error = a.answer::json -> 'unasked' ->> 'error', output = s.output,
+        attempt = a.attempt + 1, next_seq = a.next_seq + 1,
+        finished_at = clock_timestamp(), updated_at = now()
+    FROM threads t JOIN runs s ON s.run_id = t.active_run_id
+    WHERE t.thread_id = %(thread_id)s AND s.status = 'pending' AND s.asleep
+      AND a.thread_id = t.thread_id AND a.ticket > s.ticket AND a.status = 'pending'
+      AND a.attempt = 0 AND a.cancel_action IS NULL AND a.available_at <= clock_timestamp()
+      AND a.answer::json -> 'unasked' IS NOT NULL
+      AND NOT coalesce(a.answer::jsonb -> 'answers' ?| s.asks, false)
+    RETURNING a.run_id, a.next_seq - 1 AS seq, a.attempt, a.answer::json -> 'unasked' AS data
+), told AS (
+    INSERT INTO events (run_id, seq, attempt, name, data)
+    SELECT run_id, seq, attempt, 'end', data::text FROM ended
+    RETURNING run_id
+)
+SELECT pg_notify('langgraph_durable', 'events ' || run_id || ',' || run_id || ' end') FROM told
+
 -- give_way --
 -- The heir is the next to run on its thread.
 UPDATE threads SET active_run_id = %(heir)s, updated_at = now() WHERE thread_id = %(thread_id)s

@@ -1,3 +1,8 @@
+-- wait_briefly --
+-- Whoever is in the way of one run must not hold up the others. For this transaction only: behind a
+-- pooler the session is somebody else's next.
+SET LOCAL lock_timeout = 200
+
 -- lock_threads --
 -- Thread rows come before run rows, everywhere, in key order.
 SELECT 1 FROM threads WHERE thread_id = ANY(%s) ORDER BY thread_id FOR NO KEY UPDATE

@@ -18,7 +18,7 @@ import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.postgres.base import PostgresIndexConfig
-from psycopg import Connection
+from psycopg import Connection, sql
 
 from langgraph_durable.errors import ProjectError, SettingsError, StoreUnavailable
 from langgraph_durable.postgres import UNAVAILABLE, Database, Row
@@ -34,19 +34,23 @@ _ITEMS = statements("items")
 def migrate(database: Database, store: StoreConfig | None = None) -> list[int]:
     """Apply what is missing; answers the versions applied. Blocking: call it in a thread.
 
+    Where nothing is missing it only reads: a role that owns nothing may serve.
+
     Raises:
         ProjectError: the database cannot keep the index that the store is to have.
-        SettingsError: a newer release has migrated the database out of this one's reach.
+        SettingsError: a newer release has migrated the database out of this one's reach, or the
+            role lacks a right.
         StoreUnavailable: the database cannot be reached, or another process migrates too long.
     """
+    index = (store or StoreConfig()).index
     try:
         with database.connect() as conn:
-            conn.execute("SET lock_timeout = 0")
-            _take_lock(conn)
-            try:
-                return _apply(conn, store or StoreConfig())
-            finally:
-                conn.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
+            return [] if _is_current(conn, index) else _locked_apply(conn, index)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise SettingsError(
+            f"{_reason(error)}. The role that owns the schema has to run `langgraph-durable"
+            " migrate` and to grant this one its rights."
+        ) from error
     except UNAVAILABLE as error:
         raise StoreUnavailable(_reason(error)) from error
 
@@ -54,6 +58,59 @@ def migrate(database: Database, store: StoreConfig | None = None) -> list[int]:
 def _reason(error: Exception) -> str:
     first = str(error).strip().splitlines()
     return f"cannot use the database: {first[0] if first else type(error).__name__}"
+
+
+def _is_current(conn: Connection[Row], index: PostgresIndexConfig | None) -> bool:
+    """Is nothing missing?"""
+    wanted = {
+        "checkpoint_migrations": len(PostgresSaver.MIGRATIONS) - 1,
+        "store_migrations": len(PostgresStore.MIGRATIONS) - 1,
+    }
+    if index is not None:
+        wanted["vector_migrations"] = _last_of(_indexed(conn, index))
+    try:
+        held = list(conn.execute("SELECT version, needs FROM langgraph_durable.schema_migrations"))
+        if _missing(held) or any(_newest(conn, table) < last for table, last in wanted.items()):
+            return False
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+        return False
+    _check(held)
+    if index is not None:
+        _check_dimensions(conn, index)
+    return True
+
+
+def _missing(held: Sequence[Row]) -> list[tuple[int, str]]:
+    versions = {row["version"] for row in held}
+    return [(version, script) for version, script in migrations() if version not in versions]
+
+
+def _newest(conn: Connection[Row], table: str) -> int:
+    """The newest version in one of LangGraph's tables; -1 for none."""
+    named = sql.Identifier("langgraph_durable", table)  # a table of others may be in ``public``
+    newest = sql.SQL("SELECT coalesce(max(v), -1) AS v FROM {}").format(named)
+    row = conn.execute(newest).fetchone()
+    return int(row["v"]) if row else -1
+
+
+def _indexed(conn: Connection[Row], index: PostgresIndexConfig) -> PostgresStore:
+    """What embeds is not asked here: only the number of dimensions counts."""
+    return PostgresStore(conn, index={**index, "embed": lambda texts: []})
+
+
+def _last_of(store: PostgresStore) -> int:
+    """The last of the steps towards the table of vectors that this index takes."""
+    steps = enumerate(store.VECTOR_MIGRATIONS)
+    return max(v for v, step in steps if step.condition is None or step.condition(store))
+
+
+def _locked_apply(conn: Connection[Row], index: PostgresIndexConfig | None) -> list[int]:
+    conn.execute("SET lock_timeout = 0")
+    _take_lock(conn)
+    try:
+        return _apply(conn, index)
+    finally:
+        conn.execute("SELECT pg_advisory_unlock(%s)", (LOCK_KEY,))
 
 
 def _take_lock(conn: Connection[Row]) -> None:
@@ -67,7 +124,7 @@ def _take_lock(conn: Connection[Row]) -> None:
         time.sleep(0.05)
 
 
-def _apply(conn: Connection[Row], store: StoreConfig) -> list[int]:
+def _apply(conn: Connection[Row], index: PostgresIndexConfig | None) -> list[int]:
     conn.execute("CREATE SCHEMA IF NOT EXISTS langgraph_durable")
     conn.execute(
         "CREATE TABLE IF NOT EXISTS langgraph_durable.schema_migrations"
@@ -79,8 +136,7 @@ def _apply(conn: Connection[Row], store: StoreConfig) -> list[int]:
     )
     held = list(conn.execute("SELECT version, needs FROM schema_migrations"))
     _check(held)
-    versions = {row["version"] for row in held}
-    missing = [(version, script) for version, script in migrations() if version not in versions]
+    missing = _missing(held)
     for version, script in missing:
         with conn.transaction():
             conn.execute(script, prepare=False)
@@ -90,8 +146,8 @@ def _apply(conn: Connection[Row], store: StoreConfig) -> list[int]:
             )
     PostgresSaver(conn).setup()
     PostgresStore(conn).setup()
-    if store.index is not None:
-        _index_items(conn, store.index)
+    if index is not None:
+        _index_items(conn, index)
     return [version for version, _ in missing]
 
 
@@ -114,14 +170,17 @@ def _check(held: Sequence[Row]) -> None:
 
 
 def _index_items(conn: Connection[Row], index: PostgresIndexConfig) -> None:
-    """The table of vectors. What embeds is not asked: only the number of dimensions counts."""
     if conn.execute(_ITEMS["vector_available"]).fetchone() is None:
         raise ProjectError("store.index: this PostgreSQL has no extension pgvector; install it")
     try:
-        PostgresStore(conn, index={**index, "embed": lambda texts: []}).setup()
-        kept = conn.execute(_ITEMS["vector_dimensions"]).fetchone()
+        _indexed(conn, index).setup()
     except (psycopg.ProgrammingError, psycopg.NotSupportedError) as error:
         raise ProjectError(f"store.index: {error.diag.message_primary or error}") from error
+    _check_dimensions(conn, index)
+
+
+def _check_dimensions(conn: Connection[Row], index: PostgresIndexConfig) -> None:
+    kept = conn.execute(_ITEMS["vector_dimensions"]).fetchone()
     if kept and kept["dims"] != index["dims"]:
         raise ProjectError(
             f"store.index.dims: the items of this database have {kept['dims']} dimensions,"

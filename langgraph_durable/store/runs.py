@@ -158,7 +158,16 @@ def end_data(
     questions: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The payload of the terminal event."""
-    return encode({"status": status, "error": error, "interrupts": list(questions)})
+    return encode(ending(status, error, questions))
+
+
+def ending(
+    status: RunStatus,
+    error: Mapping[str, str] | None,
+    questions: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """What the terminal event tells."""
+    return {"status": status, "error": error, "interrupts": list(questions)}
 
 
 async def sleeps(conn: AsyncConnection[Row], run_id: object) -> bool:

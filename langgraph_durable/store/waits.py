@@ -71,7 +71,13 @@ def fall_asleep(
         (_SQL["keep"], {"run_id": run_id, "open": list(open_waits)}),
         (_SQL["fall_asleep"], asleep),
         (_SQL["rest_thread"], rest),
+        settle_unasked(thread_id),
     ]
+
+
+def settle_unasked(thread_id: str) -> Statement:
+    """Runs that answer what their thread's sleeper does not ask end; the thread must be locked."""
+    return _SQL["settle_unasked"], {"thread_id": thread_id}
 
 
 async def over(conn: AsyncConnection[Row], run_id: str, thread_id: str) -> list[Over]:

@@ -11,7 +11,7 @@ import orjson
 
 from langgraph_durable.model import RunRequest
 
-from . import history, inbound, interrupts
+from . import beside, history, inbound, interrupts
 from .config import GRANULARITIES, TOOL_ITEMS, Defaults
 from .conversation import Conversation
 from .history import Held
@@ -170,6 +170,8 @@ def run_request(
     """What the engine is asked for: a new turn, or the answer to the thread's open question."""
     open_items = [i for i in asked.items if interrupts.name_in(i) not in thread.settled]
     command = interrupts.command(open_items, thread.questions)
+    if command:
+        command = beside.with_results(command, asked.items, thread)
     told = {"told": thread.turn, "calls": dict(thread.open_calls)} if command else {}
     passing = conversation.new and not asked.stored
     return RunRequest(

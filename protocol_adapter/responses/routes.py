@@ -24,6 +24,8 @@ from .refusal import Refusal, model_not_found, refusal_of
 from .turns import Turns
 
 _RESUMED = "response.resumed"
+_NOT_SERVED = ("/responses/compact", "/responses/input_tokens")
+"""Paths of OpenAI's that would else be read as the ids of responses."""
 _NOT_STREAMABLE = (
     "This response cannot be streamed because it was not created with background=true."
 )
@@ -57,6 +59,7 @@ class _Responses:
         one = "/responses/{response_id}"
         return {
             "/responses": {"POST": self.create},
+            **{path: {} for path in _NOT_SERVED},
             one: {"GET": self.retrieve, "DELETE": self.delete},
             f"{one}/cancel": {"POST": self.cancel},
             f"{one}/signals/{{name}}": {"POST": self.signal},

@@ -18,6 +18,8 @@ Body = dict[str, Any]
 
 MCP = {"type": "mcp", "server_label": "langgraph", "server_url": "https://example.org"}
 TOOL = {"type": "function", "name": "langgraph_interrupt", "parameters": {}, "strict": False}
+STOCK = {"type": "function", "name": "stock", "parameters": {}, "strict": False}
+"""A tool of the client's own."""
 
 
 class People:

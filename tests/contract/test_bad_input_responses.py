@@ -284,6 +284,8 @@ def test_what_a_response_is_too_late_or_too_early_for_is_told(
         ("GET", "/responses/resp_x/nope", 404),
         ("POST", "/responses/resp_x/cancel/nope", 404),
         ("GET", "/responses/", 404),
+        ("POST", "/responses/compact", 404),
+        ("POST", "/responses/input_tokens", 404),
     ],
 )
 def test_what_is_not_there_is_told_in_the_same_shape(

@@ -13,6 +13,7 @@ import pytest
 from tests.contract.people import (
     MCP,
     REACH,
+    STOCK,
     TOOL,
     Body,
     People,
@@ -100,6 +101,43 @@ def test_the_stock_client_sees_the_same_question_in_all_modes(people: People, st
     assert kept["output"] == asked["output"]
     assert told.output_text == "It is paid (True)."
     assert told.previous_response_id == asked["id"]
+
+
+# -- something else beside the answer -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reach", ["stateless", "previous response", "conversation"])
+def test_a_message_behind_an_answer_is_refused_and_both_may_come_one_by_one(
+    people: People, reach: str
+) -> None:
+    asked = people.ask("payer", "pay")
+    answer, place_of = approval(question(asked)), REACH[reach]
+    paid = people.gates.count("pay")
+
+    given = [*sent(asked, answer, reach), user("and thanks")]
+    error = people.refused("payer", given, **place_of(asked))
+    assert people.gates.count("pay") == paid
+    told = people.ask("payer", sent(asked, answer, reach), **place_of(asked))
+    later = people.ask("payer", "and thanks", previous_response_id=told["id"])
+
+    assert (error["status"], error["param"]) == (400, "input")
+    assert (error["type"], error["code"]) == ("invalid_request_error", "message_beside_answer")
+    assert text(told) == "It is paid (True)."
+    assert text(later) == "Heard and thanks."
+    assert people.runs(place(asked)) == 3
+
+
+@pytest.mark.parametrize("reach", ["stateless", "previous response", "conversation"])
+def test_the_result_of_a_clients_tool_may_come_along_with_an_answer(
+    people: People, reach: str
+) -> None:
+    asked = people.ask("buyer", "tea", tools=[STOCK])
+    assert [i["name"] for i in asked["output"] if i["type"] == "function_call"] == ["stock"]
+
+    given = [*sent(asked, output("call_stock", "3 left"), reach), approval(question(asked))]
+    told = people.ask("buyer", given, tools=[STOCK], **REACH[reach](asked))
+
+    assert text(told) == "3 left; paid (True)"
 
 
 # -- several questions ----------------------------------------------------------------------------

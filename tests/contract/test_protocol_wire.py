@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from tests.contract.protocol import data_of, over, phase, start, until
 from tests.contract.test_protocol_v3 import asks
+from tests.logs import query
 from tests.servers import Server
 
 EVENT: TypeAdapter[Any] = TypeAdapter(protocol.Event)
@@ -84,14 +85,20 @@ async def test_a_cut_client_may_name_its_place_in_the_header(
     assert await until(http, thread_id) == whole[2:]
 
 
+def make_due(url: str, run_id: str) -> None:
+    query(url, "UPDATE runs SET available_at = now() WHERE run_id = %s", (run_id,))
+    query(url, "SELECT pg_notify('langgraph_durable', 'work')")
+
+
 async def test_a_delayed_run_is_told_behind_the_younger_one_that_began_before_it(
-    http: httpx.AsyncClient, client: LangGraphClient, thread_id: str
+    http: httpx.AsyncClient, client: LangGraphClient, thread_id: str, server: Server
 ) -> None:
-    late = await client.runs.create(thread_id, "slow", input={"tag": "a"}, after_seconds=4)
+    late = await client.runs.create(thread_id, "slow", input={"tag": "a"}, after_seconds=3600)
     given = {"tag": "b", "delay": 0.1}
     young = await start(http, thread_id, "slow", given)
     first = await until(http, thread_id)
     assert young in first[0]["event_id"]
+    make_due(server.database_url, late["run_id"])
     for at, ends in (0, [young, late["run_id"]]), (-1, [late["run_id"]]):
         told = await until(
             http,

@@ -80,6 +80,32 @@ def waits_for_a_snapshot(url: str) -> bool:
     )
 
 
+async def test_idle_connections_that_the_database_has_closed_cost_nobody_an_error(
+    make_server: MakeServer, database_url: str
+) -> None:
+    """langchain-ai/langgraph#5675: the first checkpoint behind a quiet hour failed."""
+    server = make_server("basic", database_url=database_url).start()
+    async with get_client(url=server.url) as client:
+        for _ in range(2):
+            await asyncio.gather(*[answered(client) for _ in range(10)])
+            assert query(database_url, CLOSE)
+        await asyncio.gather(*[answered(client) for _ in range(10)])
+    runs = query(database_url, "SELECT status, crashes FROM runs")
+    assert runs == [{"status": "success", "crashes": 0}] * 30
+
+
+CLOSE = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name LIKE 'langgraph-durable %%'
+"""
+
+
+async def answered(client: LangGraphClient) -> None:
+    """A run on a thread of its own, asked for once."""
+    thread_id = (await client.threads.create())["thread_id"]
+    assert await client.runs.wait(thread_id, "echo", input={"x": 1}) == {"x": 1, "y": 1}
+
+
 # -- a pooler -------------------------------------------------------------------------------------
 
 SEARCH_PATH = "SET search_path TO langgraph_durable,public"
@@ -107,6 +133,20 @@ async def test_many_runs_go_through_a_pooler_that_lends_sessions_for_one_transac
 
 
 @pytest.mark.parametrize("ignores", [frozenset(), frozenset({"options"})], ids=["strict", "lax"])
+async def test_a_pooler_alone_prevents_the_start_and_names_the_address_that_is_missing(
+    make_server: MakeServer, database_url: str, ignores: frozenset[str]
+) -> None:
+    """langchain-ai/langgraph#6705, #6710: it started, and failed at the second statement."""
+    pooler = Pooler(database_url, ignores=ignores, query=SEARCH_PATH)
+    server = make_server("basic", database_url=pooler.conninfo).start(wait=False)
+    assert server.process is not None
+    assert await asyncio.to_thread(server.process.wait, 30) == 1
+    (told,) = server.log.read_text().splitlines()
+    assert "name PostgreSQL itself in DATABASE_DIRECT_URL" in told
+    pooler.close()
+
+
+@pytest.mark.parametrize("ignores", [frozenset(), frozenset({"options"})], ids=["strict", "lax"])
 async def test_a_pooler_that_cannot_be_worked_with_prevents_the_start_and_says_what_it_needs(
     make_server: MakeServer, database_url: str, ignores: frozenset[str]
 ) -> None:
@@ -116,6 +156,6 @@ async def test_a_pooler_that_cannot_be_worked_with_prevents_the_start_and_says_w
     assert server.process is not None
     assert await asyncio.to_thread(server.process.wait, 30) == 1
     told = server.log.read_text().splitlines()[-1]
-    assert "connect_query = 'SET search_path TO langgraph_durable,public'" in told
+    assert "connect_query = 'SET search_path TO langgraph_durable,public;" in told
     assert ("unsupported startup parameter: options" in told) == (not ignores)
     pooler.close()

@@ -131,6 +131,26 @@ async def test_a_person_answers_a_run_that_sleeps(
     assert said(values) == ["Answered yes.", "Slept.", "Done."]
 
 
+async def test_a_click_that_nobody_asked_for_ends_at_once_at_every_door(
+    served: Server, client: LangGraphClient, thread_id: str
+) -> None:
+    sleeping = await client.runs.create(thread_id, "napping", input=HELLO)
+    await asleep(served, sleeping["run_id"])
+    click = await client.runs.create(thread_id, "napping", command={"resume": "yes"})
+    async with asyncio.timeout(5):
+        joined: Any = await client.runs.join(thread_id, click["run_id"])
+        stream = client.runs.join_stream(thread_id, click["run_id"], last_event_id="-1")
+        names = [part.event async for part in stream]
+    assert said(joined) == ["Waiting."]
+    assert names == ["metadata", "end"]
+    assert (await client.runs.get(thread_id, click["run_id"]))["status"] == "success"
+    assert (await client.runs.get(thread_id, sleeping["run_id"]))["status"] == "pending"
+    assert (await client.threads.get(thread_id))["status"] == "busy"
+    async with httpx.AsyncClient(base_url=served.url) as http:
+        told = (await http.get(f"/v1/responses/resp_{click['run_id'].replace('-', '')}")).json()
+    assert (told["status"], told["error"]) == ("completed", None)
+
+
 async def test_an_approval_is_asked_for_and_given_while_a_response_sleeps(served: Server) -> None:
     async with stock(served) as client:
         asking = await client.responses.create(model="asking", input="hello", background=True)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from langgraph_sdk.client import LangGraphClient
 
 from tests.conftest import APPS, MakeServer
 from tests.crash.conftest import CrashServer, Sdk
 from tests.crash.gates import Gates
 from tests.logs import query
-from tests.servers import ROOT
+from tests.servers import ROOT, Server
+
+
+async def works(client: LangGraphClient, gates: Gates, server: Server) -> None:
+    """Wait until a server has claimed something: it has seen what others execute."""
+    async with asyncio.timeout(30):
+        while f"quick {server.pid}" not in (gates.folder / "executions").read_text():
+            await client.runs.wait(None, "quick", input={"items": []})
 
 
 @pytest.mark.parametrize("seconds", [-30, 30])
-async def test_a_worker_whose_clock_is_off_takes_over_and_loses_nothing(
+async def test_a_worker_whose_clock_is_off_robs_nobody_takes_over_and_loses_nothing(
     database_url: str,
     crash_server: CrashServer,
     make_server: MakeServer,
@@ -36,11 +44,13 @@ async def test_a_worker_whose_clock_is_off_takes_over_and_loses_nothing(
             "CLOCK_OFFSET_SECONDS": str(seconds),
         },
     ).start()
+    await works(other := sdk(skewed.url), gates, skewed)
+    held = query(database_url, "SELECT status, attempt FROM runs WHERE graph_id = 'nested'")
+    assert held == [{"status": "running", "attempt": 1}]
     gates.close("in2")
     right.kill()
     await asyncio.to_thread(gates.reached, "in2")
     gates.open("in2")
-    other = sdk(skewed.url)
     await other.runs.join(thread["thread_id"], run["run_id"])
     state = await other.threads.get_state(thread["thread_id"])
     assert state["values"]["items"] == ["before", "before", "in1", "in2", "after"]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import MakeServer
 from tests.contract.people import (
+    STOCK,
     Body,
     People,
     approval,
@@ -86,6 +87,27 @@ def test_an_approved_tool_that_was_killed_goes_on_and_the_answer_is_still_one(
     assert told["id"] == working["id"]
     assert (text(told), told["metadata"]) == ("It is paid (True).", {"attempt": "2"})
     assert people.runs(place(asked)) == 2
+
+
+@pytest.mark.parametrize("strategy", ["agent_session", "event_log"])
+def test_a_result_beside_an_approval_is_heard_once_although_its_run_was_killed(
+    serve: Serve, strategy: str
+) -> None:
+    people = serve(LANGGRAPH_DURABLE_RECOVERY_BY_GRAPH=f"buyer={strategy}")
+    asked = people.ask("buyer", "tea", tools=[STOCK])
+    (people.gates.folder / "hold").touch()
+    answer = [output("call_stock", "3 left"), approval(question(asked))]
+    working = people.ask("buyer", answer, background=True, previous_response_id=asked["id"])
+    people.gates.reached("pay")
+    people.server.kill()
+    people.server.start()
+    people.gates.open("pay")
+
+    stream = people.http.get(f"/responses/{working['id']}?stream=true").content
+
+    told = frames(stream)[-1]["response"]
+    assert (told["status"], told["metadata"]) == ("completed", {"attempt": "2"})
+    assert text(told) == "3 left; paid (True)"
 
 
 @pytest.mark.parametrize("strategy", ["agent_session", "event_log"])

@@ -58,21 +58,59 @@ def agent(
     client.http.close()
 
 
+def ended_call(frame: Body) -> bool:
+    return bool(frame["type"] == "response.output_item.done" and "call" in frame["item"]["type"])
+
+
 def resumed(told: list[Body]) -> list[Any]:
     return [f["conversation_id"] for f in told if f["type"] == "response.resumed"]
 
 
 def test_no_call_is_left_without_a_result_for_the_next_turn(agent: Agent) -> None:
     """databricks-ai-bridge#416, #425, chatkit-js#107: every later turn was refused."""
-    agent.crash("c")
+    told = agent.crash("c")
     later = agent.turn("c")
 
     messages = agent.messages("c")
+    announced = [f["item"]["status"] for f in told if ended_call(f)]
+    rotated = resumed(told) != ["c"]
+    assert announced == (["incomplete", "completed"] if rotated else ["completed"])
+    assert text(later) == "plain: 2"
     calls = [call["id"] for message in messages for call in message.get("tool_calls") or ()]
     results = [message["tool_call_id"] for message in messages if message["type"] == "tool"]
     assert later["status"] == "completed"
     assert calls == results
     assert len(calls) == 1
+
+
+def test_a_create_that_is_tried_again_after_a_restart_makes_no_second_run(
+    crash_server: CrashServer, gates: Gates
+) -> None:
+    """aegra#501, #506, dify#39685, hermes-agent#88400: a lost answer made a second run."""
+    server = crash_server().start()
+    body = {"model": "agent", "input": "use the tool", "conversation": "c", "background": True}
+
+    def create(**changes: Any) -> httpx.Response:
+        headers = {"Idempotency-Key": "k"}
+        return httpx.post(
+            f"{server.url}/responses", json={**body, **changes}, headers=headers, timeout=30
+        )
+
+    made = create().json()
+    gates.reached("work")
+    server.kill()
+    server.start()
+    again = create()
+    other = create(input="something else")
+    gates.open("work")
+
+    assert (again.status_code, again.json()["id"]) == (200, made["id"])
+    assert again.json()["status"] in ("queued", "in_progress")
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "idempotency_key_reused")
+    httpx.get(f"{server.url}/responses/{made['id']}?stream=true", timeout=30)
+    assert text(create().json()) == "remembered: use the tool"
+    assert len(httpx.get(f"{server.url}/threads/c/runs").json()) == 1
+    assert gates.count("think") == 2
 
 
 def test_old_and_rotated_ids_reach_the_same_thread(agent: Agent) -> None:

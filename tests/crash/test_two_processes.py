@@ -105,6 +105,7 @@ async def test_a_frozen_owner_that_wakes_up_writes_nothing(
     await healthy(sdk(other.url))
     unchanged(before, everything(database_url), run_id, thread_id)
     check_one_ending(read_log(database_url, run_id))
+    assert [gates.count(name) for name in ("one", "two", "three")] == [1, 2, 1]
 
 
 @pytest.mark.parametrize("behind", [0, 7], ids=["between-messages", "inside-a-message"])

@@ -106,6 +106,8 @@ async def test_a_thread_that_expires_leaves_nothing_in_any_table(
         ("thread_aliases (alias, thread_id) VALUES ('t::attempt-2', %s)", thread_id),
         ("conversation_items (item_id, thread_id) VALUES ('item', %s)", thread_id),
         ("responses (response_id, run_id) VALUES ('resp', %s)", run_id),
+        ("signals (thread_id, name, signal_id, value) VALUES (%s, 'go', 's', '1')", thread_id),
+        ("waits (run_id, interrupt_id, due_at) VALUES (%s, 'i', now())", run_id),
         ("webhook_deliveries (run_id, url, next_at) VALUES (%s, 'http://x', NULL)", run_id),
     ):
         query(database_url, f"INSERT INTO {planted}", (key,))
@@ -116,6 +118,7 @@ async def test_a_thread_that_expires_leaves_nothing_in_any_table(
     )
     held = {table["name"] for table in tables if count(database_url, table["name"])}
     assert held >= {"threads", "runs", "events", "responses", "thread_aliases", "checkpoints"}
+    assert held >= {"signals", "waits", "webhook_deliveries", "conversation_items"}
     await sweep(engine, database_url)
     assert [table["name"] for table in tables if count(database_url, table["name"])] == []
     assert await engine.search_threads() == ([], 0)

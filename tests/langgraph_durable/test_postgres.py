@@ -15,6 +15,7 @@ from langgraph_durable.postgres import Database, reading, transaction
 from langgraph_durable.settings import Settings
 from tests.logs import query
 from tests.passwords import GuardedPostgres
+from tests.servers import until
 
 AN_HOUR = 3600.0
 
@@ -109,3 +110,24 @@ async def test_only_a_connection_lost_at_its_commit_leaves_a_doubt(
         with pytest.raises(StoreUnavailable) as caught:
             await lose(pool)
     assert isinstance(caught.value, OutcomeUnknown) == (when == "at the commit")
+
+
+async def test_a_process_held_up_inside_a_transaction_has_lost_its_database_for_a_moment(
+    database_url: str,
+) -> None:
+    """PostgreSQL ends its session, so that the locks of a frozen process hold up nobody."""
+    session = {"idle_in_transaction_session_timeout": "50"}
+    database = Database(Settings(database_url=database_url), "test").tuned(session)
+    alive = "SELECT 1 FROM pg_stat_activity WHERE pid = %s"
+
+    async def held_up(pool: Any) -> None:
+        async with transaction(pool) as conn:
+            pid = conn.info.backend_pid
+            until(lambda: not query(database_url, alive, (pid,)), "the session has ended")
+            await conn.execute("SELECT 1")
+
+    async with database.pool(1) as pool:
+        with pytest.raises(StoreUnavailable):
+            await held_up(pool)
+        async with reading(pool) as conn:
+            assert await (await conn.execute("SELECT 1 AS one")).fetchone() == {"one": 1}

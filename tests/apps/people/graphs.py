@@ -83,6 +83,28 @@ payer = (
 )
 
 
+# -- a question, and a call that the client answers ------------------------------------------------
+
+
+async def order(state: MessagesState) -> dict[str, Any]:
+    """Call ``pay``, which asks, and the client's ``stock``; then tell the results, in order."""
+    results = [m.text for m in state["messages"] if isinstance(m, ToolMessage)]
+    if results:
+        return {"messages": [AIMessage("; ".join(results))]}
+    return {"messages": [calls(("pay", {"amount": 7}), ("stock", {"of": "tea"}))]}
+
+
+buyer = (
+    StateGraph(MessagesState)
+    .add_node(order)
+    .add_node(pay)
+    .add_edge(START, "order")
+    .add_conditional_edges("order", route, ["pay", END])
+    .add_edge("pay", "order")
+    .compile()
+)
+
+
 # -- several questions -----------------------------------------------------------------------------
 
 

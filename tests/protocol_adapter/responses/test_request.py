@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage, convert_to_messages
 
@@ -417,3 +418,69 @@ def test_an_answer_takes_along_what_earlier_responses_told() -> None:
     assert (run.command, run.input) == ({"resume": {"i1": True}}, None)
     assert tuple(run.door_data["told"]) == ("m1", "tm_c1")
     assert run.door_data["calls"] == {"c2": {"name": "add", "arguments": "{}"}}
+
+
+# -- beside an answer -----------------------------------------------------------------------------
+
+ANSWER = {"type": "mcp_approval_response", "approval_request_id": "mcpr_i1", "approve": True}
+ASKED = {
+    "type": "mcp_approval_request",
+    "id": "mcpr_i1",
+    "server_label": "langgraph",
+    "name": "interrupt",
+    "arguments": '"sure?"',
+}
+CALLED = {"type": "function_call_output", "call_id": "c2", "output": "5"}
+RESULT = {"role": "tool", "tool_call_id": "c2", "content": "5"}
+
+
+def asking() -> Held:
+    return held(TURN, {"i1": "sure?"}, busy=False)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [ANSWER, USER],
+        [USER, ANSWER],
+        [USER, ASKED, ANSWER, USER],
+        [USER, ASKED, USER, ANSWER],
+        [ASKED, ANSWER, {"role": "system", "content": "be brief"}],
+    ],
+)
+def test_a_message_beside_an_answer_is_refused_rather_than_lost(given: list[Any]) -> None:
+    with pytest.raises(Refusal, match="in the request behind it") as refused:
+        asked_for({"input": given}, asking())
+    assert (refused.value.status, refused.value.param) == (400, "input")
+    assert refused.value.code == "message_beside_answer"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [USER, ASKED, ANSWER],
+        [USER, {"role": "assistant", "content": "hm"}, ASKED, ANSWER],
+        [{**USER, "id": "u1"}, ANSWER],
+    ],
+)
+def test_a_history_in_front_of_an_answer_is_none(given: list[Any]) -> None:
+    assert asked_for({"input": given}, asking()).command == {"resume": {"i1": True}}
+
+
+@pytest.mark.parametrize(
+    "given", [[CALLED, ANSWER], [ANSWER, CALLED], [USER, ASKED, ANSWER, CALLED]]
+)
+def test_a_result_beside_an_answer_comes_along(given: list[Any]) -> None:
+    run = asked_for({"input": given}, asking())
+    assert run.command == {"resume": {"i1": True}, "update": {"messages": [RESULT]}}
+
+
+@pytest.mark.parametrize("written", [[USER], USER])
+def test_a_result_stands_in_front_of_what_the_answer_itself_writes(written: Any) -> None:
+    output = orjson.dumps({"resume": 1, "update": {"messages": written, "note": "n"}}).decode()
+    answer = {"type": "function_call_output", "call_id": "i1", "output": output}
+    run = asked_for({"input": [answer, CALLED]}, asking())
+    assert run.command == {
+        "resume": {"i1": 1},
+        "update": {"messages": [RESULT, USER], "note": "n"},
+    }
