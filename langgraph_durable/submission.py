@@ -81,6 +81,7 @@ async def submit(
     entered = await _enter(conn, request, admission, thread, answer=answer)
     if answer is not None:
         await conn.execute(*waits.settle_unasked(thread["thread_id"]))
+        entered.now = await runs.get(conn, admission.run_id)
     if request.webhook is not None:
         await webhooks.insert(conn, admission.run_id, request.webhook)
     return entered

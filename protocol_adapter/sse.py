@@ -1,22 +1,24 @@
 """Answers that stay open: server-sent events, and JSON that is not ready yet.
 
-The sole importer of ``sse_starlette``, which brings the heartbeat, notices a client that hung up
-and ends streams when uvicorn shuts down. Chunks are bytes that hold whole frames, so several
-frames travel in one send and nothing is encoded twice. JSON that is not ready yet needs less than
-that library does: most of it is ready after a few milliseconds.
+Thousands of clients may follow runs that say nothing for hours: an open answer is two tasks, and
+keeps nothing of what it has sent. Chunks are bytes that hold whole frames, so several frames travel
+in one send and nothing is encoded twice. Whoever makes the chunks ends them when the server drains.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
 
-from sse_starlette import EventSourceResponse
-from sse_starlette.sse import SendTimeoutError
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 CRLF = "\r\n"
+KEPT_BY_NOBODY = {"cache-control": "no-store", "x-accel-buffering": "no"}
+"""An open answer must neither be stored nor be gathered by a proxy."""
+
 STALLED_SECONDS = 60.0
 """How long a client may leave what was sent to it unread."""
 
@@ -32,7 +34,7 @@ def frame(event: str, data: str, *, event_id: int | str | None = None, eol: str 
 
 
 def event_stream(
-    chunks: AsyncIterator[bytes],
+    chunks: AsyncGenerator[bytes, None],
     *,
     headers: Mapping[str, str] | None = None,
     heartbeat: bytes = b": heartbeat\r\n\r\n",
@@ -51,7 +53,7 @@ def event_stream(
 
 
 def json_when_ready(
-    chunks: AsyncIterator[bytes],
+    chunks: AsyncGenerator[bytes, None],
     *,
     headers: Mapping[str, str] | None = None,
     interval_seconds: float = 5.0,
@@ -60,46 +62,79 @@ def json_when_ready(
 
     An answer that stops early leaves a cut connection: half a JSON text must not look whole.
     """
-    return _Later(chunks, headers, interval_seconds)
+    return _OpenAnswer(chunks, "application/json", headers, b"\n", interval_seconds, False)
 
 
-class _Later(Response):
-    """An answer that is sent whole, when its chunks have ended."""
-
-    media_type = "application/json"
+class _OpenAnswer(Response):
+    """Sends what comes, a sign of life meanwhile, and stops when nobody reads."""
 
     def __init__(
         self,
-        chunks: AsyncIterator[bytes],
+        chunks: AsyncGenerator[bytes, None],
+        media_type: str,
         headers: Mapping[str, str] | None,
+        heartbeat: bytes,
         interval_seconds: float,
+        close_cleanly: bool,
     ) -> None:
-        super().__init__(headers=headers)
+        super().__init__(headers={**KEPT_BY_NOBODY, **(headers or {})}, media_type=media_type)
         del self.headers["content-length"]
+        self.close_cleanly = close_cleanly
         self._chunks = chunks
+        self._heartbeat = heartbeat
         self._interval_seconds = interval_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"status": self.status_code, "headers": self.raw_headers}
         await send({"type": "http.response.start", **start})
-        whole = asyncio.create_task(_whole(self._chunks))
         gone = asyncio.create_task(_hung_up(receive))
         try:
-            while not await _done(whole, gone, self._interval_seconds):
-                async with asyncio.timeout(STALLED_SECONDS):
-                    await send(_body(b"\n", more=True))
-            if whole.done():
-                await send(_body(whole.result(), more=False))
-        except (StreamCut, TimeoutError):
-            return
+            ended = await self._send_all(send, gone)
+            if ended or (self.close_cleanly and not gone.done()):
+                await send(_body(b"", more=False))
+        except TimeoutError:
+            pass  # nothing more can be sent; whoever still lives comes back with its cursor
         finally:
-            whole.cancel()
-            gone.cancel()
-            await asyncio.wait({whole, gone})
+            await _cancelled(gone)
+
+    async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bool:
+        """Did the chunks come to their end? Raises TimeoutError when the client does not read."""
+        async with aclosing(self._chunks) as chunks:
+            reading = asyncio.create_task(_next(chunks))
+            try:
+                while await self._something_to_send(reading, gone):
+                    if not reading.done():
+                        await _sent(send, self._heartbeat)
+                    elif (chunk := reading.result()) is None:
+                        return True
+                    else:
+                        await _sent(send, chunk)
+                        del chunk
+                        reading = asyncio.create_task(_next(chunks))
+            except StreamCut:
+                pass
+            finally:
+                await _cancelled(reading)
+        return False
+
+    async def _something_to_send(
+        self, reading: asyncio.Task[bytes | None], gone: asyncio.Task[None]
+    ) -> bool:
+        await asyncio.wait(
+            {reading, gone},
+            timeout=self._interval_seconds,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        return not gone.done()
 
 
-async def _whole(chunks: AsyncIterator[bytes]) -> bytes:
-    return b"".join([chunk async for chunk in chunks])
+async def _next(chunks: AsyncGenerator[bytes, None]) -> bytes | None:
+    return await anext(chunks, None)
+
+
+async def _sent(send: Send, text: bytes) -> None:
+    async with asyncio.timeout(STALLED_SECONDS):
+        await send(_body(text, more=True))
 
 
 async def _hung_up(receive: Receive) -> None:
@@ -107,51 +142,10 @@ async def _hung_up(receive: Receive) -> None:
         pass
 
 
-async def _done(whole: asyncio.Task[bytes], gone: asyncio.Task[None], seconds: float) -> bool:
-    """Is there nothing more to wait for?"""
-    await asyncio.wait({whole, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    return whole.done() or gone.done()
+async def _cancelled(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 def _body(text: bytes, *, more: bool) -> Message:
     return {"type": "http.response.body", "body": text, "more_body": more}
-
-
-class _OpenAnswer(EventSourceResponse):
-    """Decides how an answer ends that stopped early; the parent always leaves it in mid-body."""
-
-    def __init__(
-        self,
-        chunks: AsyncIterator[bytes],
-        media_type: str,
-        headers: Mapping[str, str] | None,
-        heartbeat: bytes,
-        interval_seconds: float,
-        close_cleanly: bool,
-    ) -> None:
-        super().__init__(
-            chunks,
-            headers=headers,
-            media_type=media_type,
-            ping=interval_seconds,
-            ping_message_factory=lambda: heartbeat,  # type: ignore[arg-type, return-value]
-            send_timeout=STALLED_SECONDS,
-        )
-        self.close_cleanly = close_cleanly
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        ended = False
-
-        async def watched(message: Message) -> None:
-            nonlocal ended
-            ended = ended or not message.get("more_body", True)
-            await send(message)
-
-        try:
-            await super().__call__(scope, receive, watched)
-        except StreamCut:
-            self.active = False
-        except SendTimeoutError:
-            return  # nothing more can be sent; whoever still lives comes back with its cursor
-        if self.close_cleanly and not ended:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -50,16 +50,22 @@ NO_HAND = dict.fromkeys(Hand.__slots__)
 
 
 class Entered:
-    """A run that has joined its thread's queue; it can be read when its transaction is over."""
+    """A run that has joined its thread's queue; it can be read when its transaction is over.
+
+    ``now`` is the run as something else in that transaction has left it: ended, if anything.
+    """
 
     def __init__(self, cursor: AsyncCursor[Row]) -> None:
+        self.now: Run | None = None
         self._cursor = cursor
 
     async def read(self) -> tuple[Run, Claim | None]:
-        """The run as its asker sees it, one that waits; and the attempt that has begun.
+        """The run as its asker sees it, one that waits or has ended; the attempt that has begun.
 
         Raises ThreadNotFound: the thread was deleted meanwhile.
         """
+        if self.now is not None and self.now.status.terminal:
+            return self.now, None
         row = await self._cursor.fetchone()
         if row is None:
             raise ThreadNotFound

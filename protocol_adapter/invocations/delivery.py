@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -19,7 +19,7 @@ from .stream import told
 log = logging.getLogger(__name__)
 
 
-async def stream(engine: DurableEngine, run: Run, after: Cursor) -> AsyncIterator[bytes]:
+async def stream(engine: DurableEngine, run: Run, after: Cursor) -> AsyncGenerator[bytes, None]:
     """Frames of the events behind ``after``, to the run's last one.
 
     It stops before that when the server goes down: the client comes back with its cursor.
@@ -44,7 +44,7 @@ async def page(engine: DurableEngine, run: Run, after: Cursor) -> dict[str, Any]
     return {"events": [_entry(event, shown) for event in listed], "next": following}
 
 
-async def result(engine: DurableEngine, run: Run) -> AsyncIterator[bytes]:
+async def result(engine: DurableEngine, run: Run) -> AsyncGenerator[bytes, None]:
     """The invocation once it has ended, as one JSON text."""
     ended = await engine.wait(run.run_id)
     if not ended.status.terminal:

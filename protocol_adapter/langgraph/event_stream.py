@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -89,7 +89,7 @@ class EventStream:
         await self._engine.thread(thread_id)
         return event_stream(self._frames(thread_id, subscription), close_cleanly=False)
 
-    async def _frames(self, thread_id: str, wanted: Subscription) -> AsyncIterator[bytes]:
+    async def _frames(self, thread_id: str, wanted: Subscription) -> AsyncGenerator[bytes, None]:
         """The events behind ``since``, then those of every run that begins behind its run.
 
         A delayed run begins behind younger ones, and its places lie before theirs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -165,7 +165,7 @@ class Runs:
 
     async def _frames(
         self, run: Run, view: View, after: Cursor | None, cancels: bool
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         if run.status.terminal and after is None:
             yield finished(run, view)
         if run.status.terminal and (after is None or after >= run.next_seq - 1):
@@ -188,7 +188,7 @@ class Runs:
             return Response(result_text(run), headers=headers, media_type="application/json")
         return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
 
-    async def _result(self, run_id: str, cancels: bool, new: bool) -> AsyncIterator[bytes]:
+    async def _result(self, run_id: str, cancels: bool, new: bool) -> AsyncGenerator[bytes, None]:
         with self._audience.follower(run_id, cancels=cancels):
             run = await self._engine.wait(run_id, new=new)
         if not run.status.terminal:
@@ -202,7 +202,7 @@ class Runs:
         except ThreadNotFound:
             return "{}"
 
-    async def _settled(self, run_id: str) -> AsyncIterator[bytes]:
+    async def _settled(self, run_id: str) -> AsyncGenerator[bytes, None]:
         run = await self._engine.wait(run_id)
         if not run.status.terminal:
             raise StreamCut

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from urllib.parse import urlencode
 
@@ -45,7 +45,7 @@ class ThreadStream:
 
     async def _frames(
         self, thread_id: str, modes: frozenset[str], ticket: int | None, after: Cursor
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         shown: _Shown | None = None
         log = self._engine.follow_thread(thread_id, ticket=ticket, after=after)
         async with aclosing(log) as batches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
 
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import StoreUnavailable
@@ -28,7 +28,7 @@ async def stream(
     after: int = -1,
     hidden: Collection[str] = (),
     trace: str | None = None,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Every frame whose ``sequence_number`` is above ``after``, as bytes, then ``[DONE]``.
 
     Frames of ``hidden`` types are left out, their numbers stay unused. ``trace`` is named in every
@@ -91,7 +91,7 @@ async def keep(engine: DurableEngine, run: Run) -> None:
         await terminal(engine, run)
 
 
-async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncIterator[list[Frame]]:
+async def _told(engine: DurableEngine, run: Run, fold: Fold) -> AsyncGenerator[list[Frame], None]:
     async for events in engine.batches(run.run_id):
         ended = await engine.run(run.run_id) if events[-1].mode == "end" else None
         yield [frame for event in events for frame in fold.feed(event, ended)]

@@ -78,7 +78,7 @@ class ScriptedEngine:
     async def cancel(self, run_id: str, thread_id: str | None = None, **action: str) -> None:
         self.cancelled.set()
 
-    async def wait(self, run_id: str) -> Run:
+    async def wait(self, run_id: str, *, new: bool = False) -> Run:
         async for _ in self.batches(run_id):
             pass
         return self.the_run

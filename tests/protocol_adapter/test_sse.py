@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -12,7 +12,7 @@ from protocol_adapter.sse import StreamCut, event_stream, frame, json_when_ready
 from tests.protocol_adapter.asgi import Conversation
 
 
-async def chunks_of(*chunks: bytes, cut: bool = False) -> AsyncIterator[bytes]:
+async def chunks_of(*chunks: bytes, cut: bool = False) -> AsyncGenerator[bytes, None]:
     for chunk in chunks:
         yield chunk
     if cut:
@@ -25,7 +25,7 @@ class Silence:
     def __init__(self) -> None:
         self.closed = asyncio.Event()
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         try:
             await asyncio.Event().wait()
             yield b""
@@ -71,7 +71,7 @@ async def test_a_client_that_stops_reading_is_given_up(
     monkeypatch.setattr(sse, "STALLED_SECONDS", 0.05)
     closed = asyncio.Event()
 
-    async def frames() -> AsyncIterator[bytes]:
+    async def frames() -> AsyncGenerator[bytes, None]:
         try:
             while interval > 1:
                 yield b"frame"

@@ -94,7 +94,7 @@ class FakeEngine:
             raise RunNotFound
         return self._runs[run_id]
 
-    async def wait(self, run_id: str) -> Run:
+    async def wait(self, run_id: str, *, new: bool = False) -> Run:
         async with self._changed:
             await self._changed.wait_for(lambda: self._runs[run_id].status.terminal)
         return await self.run(run_id)
