@@ -16,7 +16,7 @@ from openai import AsyncOpenAI
 from tests.crash.conftest import CrashServer, Sdk
 from tests.crash.gates import Gates
 from tests.logs import query
-from tests.servers import Server
+from tests.servers import Server, until
 
 Client = Callable[[Server], AsyncOpenAI]
 BY_LOG = {"recovery_by_graph": "agent=event_log"}
@@ -59,6 +59,7 @@ async def crash_in_tool(
     seen: list[dict[str, Any]] = []
     reading = asyncio.create_task(read(stream, seen))
     await asyncio.to_thread(gates.reached, "work")
+    await asyncio.to_thread(until, lambda: seen, "the client has seen something")
     server.kill()
     with suppress(openai.APIError, httpx.TransportError):
         await reading

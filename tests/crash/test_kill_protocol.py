@@ -126,8 +126,11 @@ async def test_the_client_sees_a_run_whole_although_its_line_is_cut(
 ) -> None:
     async with sdk(proxy.url).threads.stream(assistant_id="steps") as thread:
         await thread.run.start(input={"items": ["in"]})
-        reading = asyncio.create_task(collect(thread.subscribe(["values", "updates", "custom"])))
+        seen: list[Any] = []
+        subscription = thread.subscribe(["values", "updates", "custom"])
+        reading = asyncio.create_task(collect(subscription, seen))
         await asyncio.to_thread(gates.reached, "two")
+        await asyncio.to_thread(until, lambda: seen, "the client has seen something")
         before = proxy.connections
         proxy.cut()
         gates.open("two")
@@ -146,8 +149,11 @@ async def test_a_message_goes_on_where_its_line_was_cut(
 ) -> None:
     async with sdk(proxy.url).threads.stream(assistant_id="speech") as thread:
         await thread.run.start(input=HELLO)
-        reading = asyncio.create_task(collect(thread.subscribe(["messages", "lifecycle"])))
+        seen: list[Any] = []
+        subscription = thread.subscribe(["messages", "lifecycle"])
+        reading = asyncio.create_task(collect(subscription, seen))
         await asyncio.to_thread(gates.reached, "speak")
+        await asyncio.to_thread(until, lambda: seen, "the client has seen something")
         proxy.cut()
         gates.open("speak")
         told = await asyncio.wait_for(reading, 20)
@@ -157,5 +163,7 @@ async def test_a_message_goes_on_where_its_line_was_cut(
         assert output["messages"][-1]["content"] == "Once upon a time"
 
 
-async def collect(stream: Any) -> list[Any]:
-    return [event async for event in stream]
+async def collect(stream: Any, seen: list[Any]) -> list[Any]:
+    async for event in stream:
+        seen.append(event)
+    return seen

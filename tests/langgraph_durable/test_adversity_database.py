@@ -14,10 +14,11 @@ import pytest
 from langgraph.config import get_stream_writer
 
 from langgraph_durable import worker
+from langgraph_durable.engine import runs as engine_runs
 from langgraph_durable.errors import OutcomeUnknown
 from langgraph_durable.eventlog import writer
 from langgraph_durable.model import RunStatus
-from langgraph_durable.postgres import transaction
+from langgraph_durable.postgres import single, transaction
 from tests.conftest import MakeEngine
 from tests.graphs import Gate, State, chain, ended, eventually, run, says, submit
 from tests.logs import query, read_log
@@ -138,23 +139,39 @@ async def test_a_worker_without_its_session_lock_claims_nothing(
     proxy.close()
 
 
-async def test_a_claim_whose_answer_was_lost_is_given_back_at_once(
-    make_engine: MakeEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost: list[Any] = []
+def losing(commits: Any, database_url: str, lost: list[Any]) -> Any:
+    """``commits`` whose answer is lost once, when a run has begun in it."""
 
     @asynccontextmanager
-    async def losing(pool: Any) -> AsyncIterator[Any]:
-        async with transaction(pool) as conn:
+    async def context(pool: Any, **options: Any) -> AsyncIterator[Any]:
+        async with commits(pool, **options) as conn:
             yield conn
         if not lost:
             lost.extend(query(database_url, "SELECT 1 FROM runs WHERE status = 'running'"))
             if lost:
                 raise OutcomeUnknown
 
-    monkeypatch.setattr(worker, "transaction", losing)
+    return context
+
+
+@pytest.mark.parametrize(
+    ("module", "commits", "waits"),
+    [(worker, transaction, {"after_seconds": 0.05}), (engine_runs, single, {})],
+    ids=["a claim", "a run that begins as it is stored"],
+)
+async def test_a_start_whose_answer_was_lost_is_given_back_at_once(
+    make_engine: MakeEngine,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    commits: Any,
+    waits: dict[str, float],
+) -> None:
+    lost: list[Any] = []
     engine = await make_engine(chain(n=says("done")), claim_poll_seconds=0.1)
-    submitted = await submit(engine, input={"said": []})
+    await engine.create_thread("t")
+    monkeypatch.setattr(module, commits.__name__, losing(commits, database_url, lost))
+    submitted = await submit(engine, input={"said": []}, **waits)
     done = await ended(engine, submitted, SECONDS_AT_MOST)
     assert lost
     assert (done.status, done.attempt, done.crashes) == ("success", 2, 0)

@@ -45,7 +45,7 @@ async def test_a_rollback_that_meets_an_attempt_before_its_entry_is_read_deletes
     before = len(await engine.history("t", limit=100))
     options = "-c search_path=langgraph_durable"
     with psycopg.connect(database_url, options=options) as other:
-        other.execute("LOCK TABLE checkpoints IN ACCESS EXCLUSIVE MODE")
+        other.execute("LOCK TABLE checkpoint_writes IN ACCESS EXCLUSIVE MODE")
         submitted = await submit(engine, input={"said": ["oops"]})
         await eventually(lambda: bool(query(database_url, WAITING_FOR_A_LOCK)), "it reads")
         await engine.cancel(submitted.run_id, action="rollback")

@@ -82,9 +82,7 @@ async def live(engine: DurableEngine) -> None:
     thread = await engine.create_thread()
     first = RunRequest(assistant="agent", thread_id=thread.thread_id, input={"messages": "hello"})
     asked = await engine.wait((await engine.submit(first)).run_id)
-    answer = RunRequest(
-        assistant="agent", thread_id=thread.thread_id, command={"resume": "yes"}
-    )
+    answer = RunRequest(assistant="agent", thread_id=thread.thread_id, command={"resume": "yes"})
     run = await engine.wait((await engine.submit(answer)).run_id)
     assert (asked.status, run.status) == (RunStatus.SUCCESS, RunStatus.SUCCESS)
     events = [e async for batch in engine.batches(run.run_id, BEGINNING) for e in batch]
