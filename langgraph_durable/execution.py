@@ -42,14 +42,12 @@ from langgraph_durable.snapshot import (
     at_checkpoint,
     finished_tasks,
 )
-from langgraph_durable.standing import Standing
+from langgraph_durable.standing import NOTHING, Standing
 from langgraph_durable.store import checkpoints, events, runs, threads
 from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import AttemptTrace
 from langgraph_durable.unasked import open_waits, part_without_waits
 from langgraph_durable.waking import still_waits, wake
-
-NOTHING: dict[str, Any] = {"head": None, "greatest": None, "pending": []}
 
 
 class Execution:
@@ -132,10 +130,10 @@ class Execution:
 
     async def _begin(self, graph: Graph) -> Reading | None:
         """Note the entry or the recovery; read the head where the plan depends on it."""
-        if self._claim.untouched:
-            self.standing.begin(NOTHING)
-        else:
+        if not self._claim.untouched:
             await self._look_at_entry()
+        elif self._claim.entry is None:
+            self.standing.begin(dict(NOTHING))
         if self._claim.asleep:
             return await self._wake(graph)
         if self._claim.attempt > 1:
