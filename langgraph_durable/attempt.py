@@ -146,6 +146,8 @@ class Attempt:
             if not story.done():
                 story.cancel()
                 await asyncio.wait([story], timeout=CANCEL_PATIENCE_SECONDS)
+        if story.done() and not story.cancelled():
+            story.exception()  # nobody asks for it when the run is not ours any more
 
     async def _something_happens(self, story: asyncio.Task[Ending]) -> None:
         woken = asyncio.create_task(self._wake.wait())

@@ -182,7 +182,9 @@ class FencedSaver(AsyncPostgresSaver):
         future = self._log.put(change)
         self.in_flight.add(future)
         if waits:
-            await asyncio.shield(asyncio.wrap_future(future))
+            durable = asyncio.wrap_future(future)
+            durable.add_done_callback(_noticed)
+            await asyncio.shield(durable)
 
 
 class LockedSaver(FencedSaver):
@@ -203,6 +205,12 @@ class LockedSaver(FencedSaver):
     async def _store(self, change: Change, *, waits: bool = True) -> None:
         for statement, parameters in change.checkpoint_statements():
             await self._transaction.execute(statement, parameters)
+
+
+def _noticed(durable: asyncio.Future[None]) -> None:
+    """A cancelled node does not hear that its write was refused, and need not."""
+    if not durable.cancelled():
+        durable.exception()
 
 
 def _whole(writes: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:

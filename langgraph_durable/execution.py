@@ -15,6 +15,7 @@ from langgraph_durable.eventlog.change import Statement
 from langgraph_durable.eventlog.journal import Journal
 from langgraph_durable.graphs import GraphSource
 from langgraph_durable.headers import hidden_in
+from langgraph_durable.healing import untold
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RecoveryStrategy, RunStatus
 from langgraph_durable.parts import stream_parts
@@ -198,7 +199,19 @@ class Execution:
             claim, standing.request, past, conversation_id=now, hook=self._hook
         )
         self._recorder = self._recording(before, None if rotates else marks)
-        return await standing.read(graph, self.saver) if rotates else before
+        if rotates:
+            return await standing.read(graph, self.saver)
+        await self._heal(graph)
+        return before
+
+    async def _heal(self, graph: Graph) -> None:
+        """Tell what the graph has done, was stopped before it could tell, and will not repeat."""
+        async with reading(self._place.pool) as conn:
+            lost = await untold(
+                conn, graph, self.saver, self.standing.config(), entry=self.standing.entry
+            )
+        self._append(self._recorder.missing(lost.finished))
+        self._recorder.returned = lost.returned
 
     async def _rotation(self) -> list[Statement]:
         """Choose the next name and move to it; the statements make it so."""

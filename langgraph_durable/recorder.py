@@ -49,7 +49,8 @@ class Recorder:
     """One attempt's stream. ``asked`` are the modes the client wants to read.
 
     ``marks`` is what earlier attempts logged; None in a run's first attempt. ``cached`` lists the
-    finished tasks of the step that is entered again.
+    finished tasks of the step that is entered again, ``returned`` results of a function's tasks,
+    by id, that the log lacks and LangGraph does not repeat.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Recorder:
         self._cached: dict[tuple[tuple[str, ...], str], deque[str]] = {}
         for task in cached:
             self._cached.setdefault((task.namespace, task.node), deque()).append(task.task_id)
+        self.returned: Mapping[str, Any] = {}
         self._told: set[str | None] = set(marks.results) if marks else set()
         self._begun = marks is not None
         self._head_id = head_id
@@ -98,7 +100,7 @@ class Recorder:
     def missing(self, finished: Iterable[FinishedTask]) -> Iterator[Part]:
         """Results on record that the graph had no time to tell, because it was stopped."""
         for task in finished if self._begun else ():
-            if task.failed or task.node.startswith("__"):
+            if task.node.startswith("__"):
                 continue
             if self._holds_update_of(task):
                 yield from self._release(task.task_id)
@@ -128,6 +130,10 @@ class Recorder:
         yield from self._release(None if started else task["id"])
         known = self._marks.task_starts if self._marks else ()
         self._dropping = started and task["id"] in known
+        if started and task["id"] in self.returned and task["id"] not in self._told:
+            self._told.add(task["id"])
+            update = encode({task["name"]: self.returned[task["id"]]})
+            yield Part(_name("updates", namespace), update, task["id"])
         if "tasks" in self._asked and not self._dropping:
             yield Part(_name("tasks", namespace), encode(task), task_id=task["id"])
 
@@ -171,7 +177,7 @@ class Recorder:
         if self._marks is not None and _is_cached(payload):
             payload = {k: v for k, v in payload.items() if k != "__metadata__"}
             task_id = self._cached_task(namespace, payload)
-            if task_id in self._marks.results:
+            if task_id in self._told:
                 return None
         self._told.add(task_id)
         return Part(name, encode(payload), task_id)

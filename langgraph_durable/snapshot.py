@@ -156,7 +156,6 @@ class FinishedTask(NamedTuple):
     task_id: str
     node: str
     result: Any
-    failed: bool
 
 
 def finished_tasks(state: StateSnapshot, namespace: tuple[str, ...] = ()) -> list[FinishedTask]:
@@ -164,8 +163,7 @@ def finished_tasks(state: StateSnapshot, namespace: tuple[str, ...] = ()) -> lis
     found: list[FinishedTask] = []
     for task in state.tasks:
         if task.result is not None:
-            failed = task.error is not None
-            found.append(FinishedTask(namespace, task.id, task.name, task.result, failed))
+            found.append(FinishedTask(namespace, task.id, task.name, task.result))
         elif isinstance(task.state, StateSnapshot):
             found += finished_tasks(task.state, (*namespace, f"{task.name}:{task.id}"))
     return found

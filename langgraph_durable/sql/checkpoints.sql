@@ -21,6 +21,29 @@ SELECT
 -- The newest checkpoint id of a thread in all namespaces.
 SELECT max(checkpoint_id) AS greatest FROM checkpoints WHERE thread_id = %(thread_id)s
 
+-- untold --
+-- Results of a run's tasks that no event of its log tells: on checkpoints that the run has gone on
+-- from, and what tasks of functions have returned so far, which no state shows.
+WITH lacking AS MATERIALIZED (
+    SELECT checkpoint_ns, checkpoint_id, task_id, channel, type, blob
+    FROM checkpoint_writes
+    WHERE thread_id = %(thread_id)s AND idx >= 0 AND checkpoint_id >= coalesce(%(head)s, '')
+      AND task_path <> '~__pregel_pull, __start__'
+      AND task_id NOT IN (
+        SELECT task_id FROM events
+        WHERE run_id = %(run_id)s::text::uuid AND task_id IS NOT NULL
+          AND (name = 'updates' OR name LIKE 'updates|%%')))
+SELECT DISTINCT w.checkpoint_ns AS ns, w.checkpoint_id, w.task_id,
+       c.checkpoint_id IS NOT NULL AS passed,
+       CASE WHEN w.channel = '__return__' THEN w.type END AS type,
+       CASE WHEN w.channel = '__return__' THEN w.blob END AS returned
+FROM lacking w
+LEFT JOIN checkpoints c ON c.thread_id = %(thread_id)s AND c.checkpoint_ns = w.checkpoint_ns
+    AND c.parent_checkpoint_id = w.checkpoint_id
+WHERE c.metadata ->> 'run_id' = %(run_id)s::text
+   OR c.checkpoint_id IS NULL AND w.channel = '__return__'
+ORDER BY w.checkpoint_id
+
 -- copy_checkpoints --
 -- A rotation starts from everything that was there when the run began.
 INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,

@@ -38,6 +38,20 @@ async def greatest(conn: AsyncConnection[Row], thread_id: str) -> str | None:
     return row["greatest"] if row else None
 
 
+async def untold(
+    conn: AsyncConnection[Row], thread_id: str, run_id: str, entry: Mapping[str, Any]
+) -> list[Row]:
+    """Results on a checkpoint thread that are a run's own and that its log lacks.
+
+    Rows of ``ns``, ``checkpoint_id`` and ``task_id``; whether the run has ``passed`` that step;
+    what a task of a function has ``returned``, and the ``type`` of those bytes.
+    """
+    place = {"thread_id": thread_id, "run_id": run_id, "head": entry["head"]}
+    rows = await (await conn.execute(_SQL["untold"], place)).fetchall()
+    before = {NULL_TASK, *(write["task_id"] for write in entry["pending"] if write["idx"] >= 0)}
+    return [row for row in rows if row["task_id"] not in before]
+
+
 async def built_upon(conn: AsyncConnection[Row], ids: Sequence[str], run_id: str) -> bool:
     """Does a later checkpoint of another run (DeltaChannel) need those of this run?"""
     place = {"ids": list(ids), "run_id": run_id}

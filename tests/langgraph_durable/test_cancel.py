@@ -108,6 +108,8 @@ async def test_a_running_run_is_interrupted_and_keeps_its_finished_steps(
         await steps.left.wait()
         again = await engine.state("t")
         assert again == state
+        assert (await engine.run(submitted.run_id)) == run
+        assert read_log(database_url, submitted.run_id) == log
 
 
 async def test_what_a_stopped_graph_had_done_and_not_yet_told_is_told(

@@ -20,7 +20,7 @@ def rows(recorder: Recorder, *parts: Part) -> list[tuple[str, Any, str | None, s
 
 
 def finished(task_id: str, result: Any = None, *namespace: str) -> FinishedTask:
-    return FinishedTask(namespace, task_id, "n", result or {}, failed=False)
+    return FinishedTask(namespace, task_id, "n", result or {})
 
 
 def start(task_id: str, name: str = "n") -> Part:
@@ -181,7 +181,13 @@ def test_a_graph_that_has_not_begun_tells_nothing_of_an_older_run() -> None:
     assert missing(Recorder(set()), finished("t1", {"v": 1})) == []
 
 
-def test_a_failed_task_and_what_earlier_attempts_told_is_not_told() -> None:
+def test_what_earlier_attempts_told_is_not_told() -> None:
     recorder = Recorder(set(), marks=marks({"name": "updates", "task_id": "t1"}))
-    failed = finished("t2", {"v": 2})._replace(failed=True)
-    assert missing(recorder, finished("t1", {"v": 1}), failed) == []
+    assert missing(recorder, finished("t1", {"v": 1})) == []
+
+
+def test_what_a_task_of_a_function_returned_is_told_when_the_function_comes_to_it_again() -> None:
+    recorder = Recorder(set(), marks=marks({"name": "updates", "task_id": "t1"}))
+    recorder.returned = {"t1": 1, "t2": 2}
+    told = [("updates", {"f": 2}, "t2", None)]
+    assert rows(recorder, start("t1", "f"), start("t2", "f"), start("t2", "f")) == told
