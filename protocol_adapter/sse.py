@@ -8,6 +8,7 @@ in one send and nothing is encoded twice. Whoever makes the chunks ends them whe
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -101,10 +102,12 @@ class _OpenAnswer(Response):
         """Did the chunks come to their end? Raises TimeoutError when the client does not read."""
         async with aclosing(self._chunks) as chunks:
             reading = asyncio.create_task(_next(chunks))
+            beat_at = time.monotonic() + self._interval_seconds
             try:
-                while await self._something_to_send(reading, gone):
+                while await _something_to_send(reading, gone, beat_at - time.monotonic()):
                     if not reading.done():
                         await _sent(send, self._heartbeat)
+                        beat_at += self._interval_seconds
                     elif (chunk := reading.result()) is None:
                         return True
                     else:
@@ -117,15 +120,15 @@ class _OpenAnswer(Response):
                 await _cancelled(reading)
         return False
 
-    async def _something_to_send(
-        self, reading: asyncio.Task[bytes | None], gone: asyncio.Task[None]
-    ) -> bool:
-        await asyncio.wait(
-            {reading, gone},
-            timeout=self._interval_seconds,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        return not gone.done()
+
+async def _something_to_send(
+    reading: asyncio.Task[bytes | None], gone: asyncio.Task[None], seconds: float
+) -> bool:
+    """A chunk or, after so many seconds, a heartbeat; false when there is nobody to send to."""
+    await asyncio.wait(
+        {reading, gone}, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED
+    )
+    return not gone.done()
 
 
 async def _next(chunks: AsyncGenerator[bytes, None]) -> bytes | None:

@@ -65,7 +65,7 @@ LINES: dict[str, tuple[str, ...]] = {
         "property/test_claim.py::test_many_workers_share_many_threads",
     ),
     "13 the database's clock, and a fence around every write": (
-        "crash/test_clock.py::test_a_worker_whose_clock_is_off_takes_over_and_loses_nothing",
+        "crash/test_clock.py::test_a_worker_whose_clock_is_off_robs_nobody_takes_over_and_loses_nothing",
         "crash/test_two_processes.py::test_a_frozen_owner_that_wakes_up_writes_nothing",
         "property/test_log_machine.py::test_a_long_life_keeps_the_laws",
     ),
@@ -193,7 +193,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     ),
     "a crash right behind a claim costs an attempt": (
         "langgraph_durable/test_adversity_database.py::"
-        "test_a_claim_whose_answer_was_lost_is_given_back_at_once",
+        "test_a_start_whose_answer_was_lost_is_given_back_at_once",
     ),
     "numbers are shared by all runs, and errors have no detail": (
         "contract/test_invocations.py::test_every_cursor_gives_the_rest",

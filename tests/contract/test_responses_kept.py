@@ -112,7 +112,7 @@ def test_the_stock_client_reads_all_pages(people: People) -> None:
 
 
 def test_models_are_the_served_graphs(people: People) -> None:
-    names = ["actions", "both", "chat", "keyed", "loop", "payer", "twice"]
+    names = ["actions", "both", "buyer", "chat", "keyed", "loop", "payer", "twice"]
     page = people.http.get("/v1/models").json()
 
     assert page["object"] == "list"
