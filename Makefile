@@ -7,9 +7,10 @@ PORT   ?= 2024
 TESTERS ?= 3
 MINUTES ?= 10
 CHAOS   ?= --workers 3
+BENCH   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-clients demo check bench chaos clean
+.PHONY: help serve test test-clients demo check bench bench-quick chaos clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +38,11 @@ check: $(VENV)/installed ## Lint, types, and which module may import which
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/installed ## Measure latency and throughput
-	$(BIN)/python -m tests.bench
+bench: $(VENV)/installed ## Measure everything beside bare LangGraph, some ten minutes (BENCH="--json FILE")
+	$(BIN)/python -m bench $(BENCH)
+
+bench-quick: $(VENV)/installed ## The same in some two minutes (BENCH="--only runs,streams --against FILE")
+	$(BIN)/python -m bench --quick $(BENCH)
 
 chaos: $(VENV)/installed ## Faults at random for 10 minutes, then check every law (MINUTES=60 CHAOS="--seed 7")
 	$(BIN)/python -m tests.chaos --minutes $(MINUTES) $(CHAOS)

@@ -1,4 +1,4 @@
-"""How long a reader waits for the standby: ``python -m tests.bench.recovery --times 30``.
+"""How long a reader waits for the standby: ``python -m bench.recovery --times 30``.
 
 Two servers share an embedded PostgreSQL. Again and again the owner of a run is killed, or stopped
 by SIGTERM in the middle of a step that does not end, while a client follows the run at the other
@@ -14,7 +14,8 @@ import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,25 +96,32 @@ class Bench:
         return continued_at
 
 
+@contextmanager
+def two_servers(place: Path, database_url: str) -> Iterator[Bench]:
+    """Ready, on an empty database, with their logs and gates in ``place``."""
+    gates = Gates(place / "gates")
+    gates.folder.mkdir()
+    env = {**gates.env, "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS": str(GRACE_SECONDS)}
+    servers = [
+        Server(CONFIG, database_url=database_url, env=env, log=place / f"{n}.log") for n in range(2)
+    ]
+    try:
+        for server in servers:
+            server.start()
+        yield Bench(servers, gates, database_url)
+    finally:
+        for server in servers:
+            server.close()
+
+
 async def main(times: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         postgres = EmbeddedPostgres(place / "database")
-        database_url = Databases(postgres.start()).create()
-        gates = Gates(place / "gates")
-        gates.folder.mkdir()
-        env = {**gates.env, "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS": str(GRACE_SECONDS)}
-        servers = [
-            Server(CONFIG, database_url=database_url, env=env, log=place / f"{n}.log")
-            for n in range(2)
-        ]
         try:
-            for server in servers:
-                server.start()
-            await measure(Bench(servers, gates, database_url), times)
+            with two_servers(place, Databases(postgres.start()).create()) as bench:
+                await measure(bench, times)
         finally:
-            for server in servers:
-                server.close()
             postgres.stop()
 
 
