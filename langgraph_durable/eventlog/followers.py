@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
@@ -23,6 +23,9 @@ PAGE_BYTES = 256 * 1024
 _END = " end"
 UNHEARD_SECONDS = 10.0
 """How long the end of a run is remembered that nobody waited for when it was told."""
+
+PAGES_AT_ONCE = 2
+"""How many followers that are far behind read at a time: each page is work, and others wait."""
 
 DEAF_POLL_SECONDS = 1.0
 POLL_SECONDS = 10.0
@@ -41,6 +44,7 @@ class Followers:
         self._hears = hears
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unheard = Lately(UNHEARD_SECONDS)
+        self._catching_up = asyncio.Semaphore(PAGES_AT_ONCE)
         self._closed = False
 
     def wake(self, run_ids: Iterable[str]) -> None:
@@ -75,11 +79,14 @@ class Followers:
 
         Ends at once when that event is not behind ``after``, early when this process shuts down.
         """
+        behind = False
         with self._watching(run_id) as changed:
             while True:
                 changed.clear()
                 closed = self._closed
-                batch = await self._read(run_id, after)
+                async with self._catching_up if behind else nullcontext():
+                    batch = await self._read(run_id, after)
+                behind = _may_go_on(batch)
                 if batch:
                     after = Cursor(batch[-1].seq)
                     yield batch
@@ -87,7 +94,7 @@ class Followers:
                         return
                 elif closed or await self._ended(run_id, after):
                     return
-                if not closed and not _may_go_on(batch):
+                if not closed and not behind:
                     await self._changed(changed)
 
     async def until(

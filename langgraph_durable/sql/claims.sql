@@ -51,11 +51,11 @@ WITH served AS (
           AND r.available_at <= now()  -- an index finds that, however many sleep
           AND coalesce(r.deadline_at > clock_timestamp(), true)
           AND (t.active_run_id = r.run_id
-               OR (t.active_run_id IS NULL AND NOT EXISTS (
-                    SELECT 1 FROM runs older
-                    WHERE older.thread_id = r.thread_id AND older.ticket < r.ticket
-                      AND older.status = 'pending'
-                      AND older.available_at <= clock_timestamp())))
+               OR (t.active_run_id IS NULL AND r.ticket = (
+                    SELECT oldest.ticket FROM runs oldest
+                    WHERE oldest.thread_id = r.thread_id AND oldest.status = 'pending'
+                      AND oldest.available_at <= clock_timestamp()
+                    ORDER BY oldest.ticket LIMIT 1)))
           AND r.crashes < CASE WHEN %(idle)s OR r.available_at
                     <= clock_timestamp() - make_interval(secs => %(lease_seconds)s)
                 THEN s.max_attempts ELSE greatest(s.max_attempts - 1, 1) END

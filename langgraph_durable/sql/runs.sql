@@ -90,7 +90,8 @@ ORDER BY r.created_at
 -- Runs without an owner that nobody may try again: cancelled by a person (the owner may have handed
 -- such a run back before it heard of it), overdue, or out of attempts.
 SELECT r.run_id, r.thread_id, r.attempt, r.crashes, r.next_seq, r.cancel_action, r.fruitful,
-       coalesce(r.first_entry, r.entry) AS entry, t.checkpoint_thread_id, r.status, r.deadline_at <= clock_timestamp() AS overdue
+       coalesce(r.first_entry, r.entry) AS entry, t.checkpoint_thread_id, r.status,
+       r.deadline_at <= clock_timestamp() AS overdue
 FROM runs r
 JOIN threads t ON t.thread_id = r.thread_id
 LEFT JOIN json_to_recordset(%(served)s::json) AS s (graph_id text, max_attempts integer)
