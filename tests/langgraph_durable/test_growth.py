@@ -29,8 +29,8 @@ FILL = (
     """INSERT INTO runs (run_id, thread_id, ticket, assistant_id, graph_id, strategy, multitask,
                          temporary, metadata, request, next_seq, available_at, status, started_at,
                          finished_at)
-       SELECT gen_random_uuid(), %(name)s || n, 0, 'a', %(graph)s, 'agent_session', 'enqueue', false,
-              '{}', '{}', 3, now() - interval '1 hour', %(status)s,
+       SELECT gen_random_uuid(), %(name)s || n, 0, 'a', 'agent', 'agent_session', 'enqueue',
+              false, '{}', '{}', 3, now() - interval '1 hour', %(status)s,
               CASE WHEN %(status)s <> 'pending' THEN now() - interval '1 hour' END,
               CASE WHEN %(status)s <> 'pending' THEN now() - interval '1 hour' END
        FROM generate_series(1, %(many)s) n""",
@@ -44,7 +44,8 @@ FILL = (
        SELECT %(name)s || n, '', 'messages', '1', 'empty' FROM generate_series(1, %(many)s) n""",
     """INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path,
                                       idx, channel, type, blob)
-       SELECT %(name)s || n, '', '1f000000-0000-6000-8000-000000000000', 'task', '', 0, 'x', 'null', ''
+       SELECT %(name)s || n, '', '1f000000-0000-6000-8000-000000000000', 'task', '', 0, 'x',
+              'null', ''
        FROM generate_series(1, %(many)s) n""",
 )
 
@@ -52,7 +53,7 @@ FILL = (
 def fill(url: str, *, status: str, name: str = "t", counted: bool = True) -> None:
     """Many threads with a run each; ``counted``: the planner's statistics know of them."""
     for statement in FILL:
-        query(url, statement, {"many": MANY, "status": status, "graph": "agent", "name": name})
+        query(url, statement, {"many": MANY, "status": status, "name": name})
     if counted:
         for table in BIG:
             query(url, f"ANALYZE {table}")
