@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
+from psycopg import AsyncConnection
 
 from langgraph_durable import unowned
 from langgraph_durable.checkpointer import FencedSaver
@@ -24,8 +25,9 @@ from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.ledger import Ledger, ledger_in_use
 from langgraph_durable.loops import GraphLoop
 from langgraph_durable.model import RunStatus
-from langgraph_durable.postgres import transaction
+from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.recovery import BuildRecoveryRequest
+from langgraph_durable.store import runs
 from langgraph_durable.store.claims import Claim
 from langgraph_durable.tracing import AttemptTrace
 
@@ -184,6 +186,19 @@ class Attempt:
                     status=RunStatus.ERROR,
                     error=reason,
                 )
+
+    async def end_from_outside(self, conn: AsyncConnection[Row]) -> None:
+        """Give a stopped run the end that its owner is too busy to write."""
+        claim = self.claim
+        await unowned.end_by_force(
+            conn,
+            claim.run_id,
+            claim.thread_id,
+            claim.attempt,
+            status=RunStatus.TIMEOUT if self.overdue else RunStatus.INTERRUPTED,
+            error=OVERDUE if self.overdue else None,
+            action=await runs.cancel_action(conn, claim.run_id),
+        )
 
     def _give_up(self, reason: str) -> None:
         self._tell_lost(reason)

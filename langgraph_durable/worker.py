@@ -14,20 +14,18 @@ from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable import unowned
 from langgraph_durable.attempt import Attempt
-from langgraph_durable.ending import OVERDUE
 from langgraph_durable.errors import LeaseLost, StoreUnavailable
 from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.lease import Lease, LeaseKeeper, Stop
 from langgraph_durable.loops import GraphLoops
-from langgraph_durable.model import RunStatus
 from langgraph_durable.offer import Offer
 from langgraph_durable.postgres import Row, transaction
 from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest
 from langgraph_durable.served import Served
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import claims, runs
+from langgraph_durable.store import claims
 from langgraph_durable.tracing import Tracing
 
 _log = logging.getLogger(__name__)
@@ -72,6 +70,7 @@ class Worker:
         self._crowded: set[str] = set()
         self._unsure = False
         self._begun_unsure = False
+        self._others_wait = True
         self._draining = False
         self._ended_abandoned_at = 0.0
         self._rests_until = 0.0
@@ -86,12 +85,13 @@ class Worker:
 
     def wake(self) -> None:
         """There may be work."""
+        self._others_wait = True
         self._wake.set()
 
     def wake_threadsafe(self) -> None:
         """There may be work; from any thread."""
         if not self._main.is_closed():
-            self._main.call_soon_threadsafe(self._wake.set)
+            self._main.call_soon_threadsafe(self.wake)
 
     @property
     def active(self) -> int:
@@ -100,7 +100,10 @@ class Worker:
 
     @contextmanager
     def beginning(self, run_id: str) -> Iterator[Offer]:
-        """Hold a slot, if there is one, for a new run; one that has begun inside is executed."""
+        """Hold a slot for a new run, if there is one and no other run waits for it.
+
+        A run that has begun inside is executed.
+        """
         policies = self._served.policies if self._may_begin() else {}
         offer = Offer(self._worker_id, policies, self._settings.lease_seconds)
         self._beginning.add(run_id)
@@ -115,13 +118,14 @@ class Worker:
                 self._execute(offer.claim)
             else:
                 self._begun_unsure = self._begun_unsure or (offer.taken and not committed)
-                self._wake.set()
+                self.wake()
             self._note_idle()
 
     def _may_begin(self) -> bool:
         return (
             self._task is not None
             and not self._draining
+            and not self._others_wait
             and self._slots > 0
             and not self._must_be_alone()
             and self._may_claim()
@@ -140,19 +144,9 @@ class Worker:
     async def _end_deaf(self) -> None:
         """A node that blocks its loop hears of no stop: its run ends all the same."""
         for attempt in list(self._attempts):
-            if attempt.deaf_seconds() < DEAF_SECONDS:
-                continue
-            claim = attempt.claim
-            async with transaction(self._pool) as conn:
-                await unowned.end_by_force(
-                    conn,
-                    claim.run_id,
-                    claim.thread_id,
-                    claim.attempt,
-                    status=RunStatus.TIMEOUT if attempt.overdue else RunStatus.INTERRUPTED,
-                    error=OVERDUE if attempt.overdue else None,
-                    action=await runs.cancel_action(conn, claim.run_id),
-                )
+            if attempt.deaf_seconds() >= DEAF_SECONDS:
+                async with transaction(self._pool) as conn:
+                    await attempt.end_from_outside(conn)
 
     def begin_drain(self) -> None:
         """Claim nothing more; ask every graph to stop behind the step it is in."""
@@ -204,6 +198,7 @@ class Worker:
             return False
         idle, limited = not (self._attempts or self._beginning), self._served.limited
         async with transaction(self._pool, pipelined=True) as conn:
+            self._others_wait = False
             if self._unsure or self._begun_unsure:
                 await claims.disown(conn, self._worker_id, self._held())
             self._unsure, self._begun_unsure = True, False
@@ -221,7 +216,9 @@ class Worker:
         self._unsure = False
         for claim in won:
             self._execute(claim)
-        return len(won) == (1 if idle else slots)
+        all_taken = len(won) == (1 if idle else slots)
+        self._others_wait = self._others_wait or all_taken
+        return all_taken
 
     def _held(self) -> list[tuple[str, int]]:
         executed = [(a.claim.run_id, a.claim.attempt) for a in self._attempts]
