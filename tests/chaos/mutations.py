@@ -24,10 +24,13 @@ _FENCE: list[Edit] = [
 _EARLY_ACK: list[Edit] = [
     (
         "langgraph_durable/engine/runs.py",
-        "            async with transaction(self._machinery.pool) as conn:\n"
-        "                assistant = await self._find_assistant",
-        "            async with _early(self._machinery.pool) as conn:\n"
-        "                assistant = await self._find_assistant",
+        "async with single(self._machinery.pool) as conn:\n            return",
+        "async with _early(self._machinery.pool) as conn:\n            return",
+    ),
+    (
+        "langgraph_durable/engine/runs.py",
+        "async with transaction(self._machinery.pool, pipelined=True) as conn:",
+        "async with _early(self._machinery.pool) as conn:",
     ),
     (
         "langgraph_durable/engine/runs.py",

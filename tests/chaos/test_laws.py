@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.chaos.evidence import Evidence
 from tests.chaos.laws import LAWS
+from tests.chaos.mutations import mutated
+from tests.chaos.options import MUTATIONS
 from tests.chaos.report import judge
 from tests.chaos.timeline import Timeline
 from tests.chaos.transcript import Connection, Frame, Transcript
+from tests.servers import ROOT
 
 RUN = "r1"
 NODES = ("one", "two", "three", "say")
@@ -246,3 +250,11 @@ def test_a_breach_of_each_law_is_noticed(number: int) -> None:
     found = lawful()
     BREACHES[number](found)
     assert LAWS[number].name in broken_laws(found)
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_way_to_break_the_product_still_fits_it(name: str, tmp_path: Path) -> None:
+    """Which the laws must notice; whether they do takes minutes each: ``--mutation``."""
+    broken = mutated(name, tmp_path)
+    files = [file.relative_to(broken) for file in broken.rglob("*") if file.is_file()]
+    assert any((broken / file).read_bytes() != (ROOT / file).read_bytes() for file in files)
