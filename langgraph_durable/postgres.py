@@ -6,7 +6,7 @@ import asyncio
 import copy
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
@@ -213,12 +213,12 @@ def reaching() -> Iterator[None]:
 
 @asynccontextmanager
 async def transaction(
-    pool: AsyncConnectionPool[AsyncConnection[Row]], *, pipelined: bool = False
+    pool: AsyncConnectionPool[AsyncConnection[Row]],
 ) -> AsyncIterator[AsyncConnection[Row]]:
     """One transaction on a pooled connection.
 
-    One that is ``pipelined`` sends statements of which nothing is read together with the next, and
-    hears of their errors then. It cannot have savepoints.
+    Not in libpq's pipeline mode: PostgreSQL would not count its silence as idle, and the locks of a
+    process that freezes in it would stay.
 
     Raises:
         StoreUnavailable: the database cannot be reached, nothing was written.
@@ -227,11 +227,7 @@ async def transaction(
     """
     committing = False
     try:
-        async with (
-            pool.connection() as conn,
-            conn.pipeline() if pipelined else nullcontext(),
-            conn.transaction(),
-        ):
+        async with pool.connection() as conn, conn.transaction():
             yield conn
             committing = True
     except UNAVAILABLE as error:

@@ -197,7 +197,7 @@ class Worker:
         if slots <= 0 or self._must_be_alone() or not self._may_claim():
             return False
         idle, limited = not (self._attempts or self._beginning), self._served.limited
-        async with transaction(self._pool, pipelined=True) as conn:
+        async with transaction(self._pool) as conn:
             self._others_wait = False
             if self._unsure or self._begun_unsure:
                 await claims.disown(conn, self._worker_id, self._held())

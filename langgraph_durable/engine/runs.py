@@ -96,7 +96,7 @@ class Runs(Started):
     async def _enter_by_steps(
         self, request: RunRequest, run_id: str, offer: Offer
     ) -> entering.Entered:
-        async with transaction(self._machinery.pool, pipelined=True) as conn:
+        async with transaction(self._machinery.pool) as conn:
             assistant = await self._find_assistant(conn, request.assistant)
             admission = self._admission(run_id, assistant, offer)
             ttl = self.project.threads.ttl

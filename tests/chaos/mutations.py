@@ -29,8 +29,8 @@ _EARLY_ACK: list[Edit] = [
     ),
     (
         "langgraph_durable/engine/runs.py",
-        "async with transaction(self._machinery.pool, pipelined=True) as conn:",
-        "async with _early(self._machinery.pool) as conn:",
+        "async with transaction(self._machinery.pool) as conn:\n            assistant =",
+        "async with _early(self._machinery.pool) as conn:\n            assistant =",
     ),
     (
         "langgraph_durable/engine/runs.py",

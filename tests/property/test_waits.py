@@ -85,7 +85,7 @@ class Floor:
             elif event.startswith("signal"):
                 await self._signal(thread, event[-1], sent)
             elif event == "an hour":
-                pass_time(self._url, HOUR, thread)
+                await asyncio.to_thread(pass_time, self._url, HOUR, thread)
             elif run is not None:
                 await self._disturb(run, event)
         assert run is not None
@@ -93,7 +93,7 @@ class Floor:
             await self._settled(run)
             for name in "ab":
                 await self._signal(thread, name, sent)
-            pass_time(self._url, HOUR, thread)
+            await asyncio.to_thread(pass_time, self._url, HOUR, thread)
         assert (await ended(self._engine, run)).status is RunStatus.SUCCESS
         read_log(self._url, run.run_id)
         self._check_left(thread, run)
