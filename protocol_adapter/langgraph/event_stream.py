@@ -114,7 +114,7 @@ class EventStream:
     async def _first(self, thread_id: str, wanted: Subscription) -> int | None:
         """The ticket of the run to begin with; None: the next one.
 
-        Without ``since`` that is the oldest unfinished run, else the latest: a client that
+        Without ``since`` that is the first unfinished run, else the latest: a client that
         subscribes behind ``run.start`` must see a run that is over already. The Python client's
         watcher takes any run's end for that of its own, so the last run of an idle thread is told
         to it only when no newer one begins, and when it has failed or may be the very run that
@@ -132,9 +132,7 @@ class EventStream:
             if not newer and not self._news(runs[0]):
                 return None
             runs = newer or runs
-        unfinished = [run for run in runs if not run.status.terminal]
-        first = min(unfinished, key=lambda run: (not run.started_at, run.ticket), default=runs[0])
-        return first.ticket
+        return _first_unfinished(runs).ticket
 
     async def _recent(self, thread_id: str) -> list[Run]:
         return await self._engine.runs(thread_id, limit=100)
@@ -183,6 +181,16 @@ def _begins(namespace: list[str], prefix: list[str]) -> bool:
     return len(prefix) <= len(namespace) and all(
         have == want or (":" not in want and have.partition(":")[0] == want) for have, want in pairs
     )
+
+
+def _first_unfinished(runs: list[Run]) -> Run:
+    """Of runs, newest first: the oldest that is not over, else the newest.
+
+    One that was put off, and that a younger one has overtaken, is behind that one.
+    """
+    over = next((run.ticket for run in runs if run.status.terminal), -1)
+    unfinished = [r for r in runs if not r.status.terminal and (r.started_at or r.ticket > over)]
+    return min(unfinished, key=lambda run: (not run.started_at, run.ticket), default=runs[0])
 
 
 def _over(runs: list[Run]) -> bool:

@@ -98,6 +98,7 @@ async def test_a_delayed_run_is_told_behind_the_younger_one_that_began_before_it
     young = await start(http, thread_id, "slow", given)
     first = await until(http, thread_id)
     assert young in first[0]["event_id"]
+    assert await until(http, thread_id) == first  # also for one who comes when it is over
     make_due(server.database_url, late["run_id"])
     for at, ends in (0, [young, late["run_id"]]), (-1, [late["run_id"]]):
         told = await until(
