@@ -8,6 +8,7 @@ in one send and nothing is encoded twice. Whoever makes the chunks ends them whe
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -20,6 +21,7 @@ CRLF = "\r\n"
 KEPT_BY_NOBODY = {"cache-control": "no-store", "x-accel-buffering": "no"}
 """An open answer must neither be stored nor be gathered by a proxy."""
 
+LOOKS_SECONDS = 0.5
 STALLED_SECONDS = 60.0
 """How long a client may leave what was sent to it unread."""
 
@@ -89,13 +91,16 @@ class _OpenAnswer(Response):
         start = {"status": self.status_code, "headers": self.raw_headers}
         await send({"type": "http.response.start", **start})
         gone = asyncio.create_task(_hung_up(receive))
+        answers = _open_answers()
+        answers.add(gone)
         try:
             ended = await self._send_all(send, gone)
-            if ended or (self.close_cleanly and not gone.done()):
+            if ended or (self.close_cleanly and (gone.cancelled() or not gone.done())):
                 await send(_body(b"", more=False))
         except TimeoutError:
             pass  # nothing more can be sent; whoever still lives comes back with its cursor
         finally:
+            answers.discard(gone)
             await _cancelled(gone)
 
     async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bool:
@@ -129,6 +134,36 @@ async def _something_to_send(
         {reading, gone}, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED
     )
     return not gone.done()
+
+
+Answers = set[asyncio.Task[None]]
+_open: dict[asyncio.AbstractEventLoop, tuple[Answers, asyncio.Task[None]]] = {}
+
+
+def _open_answers() -> Answers:
+    """This loop's; they are let go when the server around us goes."""
+    loop = asyncio.get_running_loop()
+    if loop not in _open:
+        answers: Answers = set()
+        _open[loop] = answers, loop.create_task(_let_go(answers), name="open-answers")
+    return _open[loop][0]
+
+
+async def _let_go(answers: Answers) -> None:
+    """Uvicorn waits for open answers before it tells the app that it goes: they must end first."""
+    try:
+        while not _server_goes():
+            await asyncio.sleep(LOOKS_SECONDS)
+        for gone in answers:
+            gone.cancel()
+    finally:
+        del _open[asyncio.get_running_loop()]
+
+
+def _server_goes() -> bool:
+    """Has the uvicorn that serves us, by whoever's hand, got its signal?"""
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return bool(getattr(server, "should_exit", False))
 
 
 async def _next(chunks: AsyncGenerator[bytes, None]) -> bytes | None:

@@ -170,6 +170,8 @@ async def test_a_start_whose_answer_was_lost_is_given_back_at_once(
     lost: list[Any] = []
     engine = await make_engine(chain(n=says("done")), claim_poll_seconds=0.1)
     await engine.create_thread("t")
+    engine_worker = engine._machinery._worker
+    await eventually(lambda: not engine_worker._others_wait, "a new run may begin")
     monkeypatch.setattr(module, commits.__name__, losing(commits, database_url, lost))
     submitted = await submit(engine, input={"said": []}, **waits)
     done = await ended(engine, submitted, SECONDS_AT_MOST)
