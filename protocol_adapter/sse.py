@@ -152,7 +152,7 @@ def _open_answers() -> Answers:
 async def _let_go(answers: Answers) -> None:
     """Uvicorn waits for open answers before it tells the app that it goes: they must end first."""
     try:
-        while not _server_goes():
+        while not _server_goes():  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(LOOKS_SECONDS)
         for gone in answers:
             gone.cancel()
