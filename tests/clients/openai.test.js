@@ -166,7 +166,8 @@ describe("a response is cancelled", () => {
     assert.equal(first.status, "cancelled");
     assert.deepEqual(await openai.responses.cancel(running.id), first);
     const { output_text, ...stored } = await openai.responses.retrieve(running.id);
-    assert.deepEqual([stored, output_text], [first, ""]);
+    assert.deepEqual(stored, first);
+    assert.match(output_text, /^(one )*$/); // as far as it had come
     const built = await openai.responses.stream({ response_id: running.id }).finalResponse();
     assert.equal(built.status, "cancelled");
   });
