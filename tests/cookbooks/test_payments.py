@@ -24,11 +24,11 @@ class Hooked(PaymentService):
         super().__init__(port=0)
         self.stage = stage
         self.act: Callable[[], None] = lambda: None
-        self.acted = Event()
+        self._acted = False
 
     def at(self, stage: str) -> None:
-        if stage == self.stage and not self.acted.is_set():
-            self.acted.set()
+        if stage == self.stage and not self._acted:
+            self._acted = True
             self.act()
 
 
@@ -71,9 +71,17 @@ def answered(server: Server, response_id: str) -> str:
 
 @pytest.mark.parametrize("service", ["received", "charged", "answered"], indirect=True)
 def test_a_server_killed_while_it_pays_pays_once(service: Hooked, server: Server) -> None:
-    service.act = server.kill
+    asked, killed = Event(), Event()
+
+    def kill() -> None:
+        asked.wait(20)
+        server.kill()
+        killed.set()
+
+    service.act = kill
     response_id = ask(server)
-    assert service.acted.wait(20)
+    asked.set()
+    assert killed.wait(20)
     server.start()
     assert answered(server, response_id) == "Paid 40 to Ann, receipt 1."
     assert service.payments == [PAID]
