@@ -203,8 +203,7 @@ class LockedSaver(FencedSaver):
         return await AsyncPostgresSaver.aget_tuple(self, config)
 
     async def _store(self, change: Change, *, waits: bool = True) -> None:
-        for statement, parameters in change.checkpoint_statements():
-            await self._transaction.execute(statement, parameters)
+        await self._transaction.execute(*change.checkpoint_statement())
 
 
 def _noticed(durable: asyncio.Future[None]) -> None:

@@ -81,7 +81,9 @@ class Ending:
             change.statements = self._not_yet(log, change)
             return change
         change.events.append(log.event("end", end_data(self.status, self.error, self.questions)))
-        change.statements = [*self.retracts, *self._statements(log)]
+        change.finish = self._last_word(log)
+        change.settle = None if self.undoes else self._legacy(log)
+        change.statements = [*self.retracts, *self.undoes]
         return change
 
     def _not_yet(self, log: RunLog, change: Change) -> list[Statement]:
@@ -99,19 +101,24 @@ class Ending:
             interrupts=self.interrupts,
         )
 
-    def _statements(self, log: RunLog) -> list[Statement]:
-        error = encode(self.error) if self.error else None
-        run = {"run_id": log.run_id, "status": self.status, "output": self.output, "error": error}
-        if self.undoes:
-            return [(_SQL["finish"], run), *self.undoes]
-        thread = {
+    def _last_word(self, log: RunLog) -> dict[str, Any]:
+        return {
+            "run_id": log.run_id,
+            "status": self.status,
+            "output": self.output,
+            "error": encode(self.error) if self.error else None,
+        }
+
+    def _legacy(self, log: RunLog) -> dict[str, Any]:
+        failed = self.thread_status is ThreadStatus.ERROR and self.error
+        return {
             "thread_id": log.thread_id,
             "status": self.thread_status,
             "values": self.values,
             "interrupts": self.interrupts,
-            "error": error if self.thread_status is ThreadStatus.ERROR else None,
+            "error": encode(self.error) if failed else None,
+            "counted": log.counted,
         }
-        return [(_SQL["finish"], run), (_SQL["settle_thread"], thread)]
 
 
 def ended_by(

@@ -15,6 +15,7 @@ from langgraph_durable import pruning
 from langgraph_durable.archive import Archive
 from langgraph_durable.assistants import system_assistants
 from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.eventlog.batch import Committed
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
 from langgraph_durable.eventlog.writer import Writer
@@ -71,6 +72,7 @@ class Machinery:
             work=self.wake_worker,
             cancel=self.cancel,
             connected=self._heard_nothing_until_now,
+            own=lambda: self._writer.session,
         )
         self.followers = Followers(self.pool, self.notifier.hears)
         self.loops = GraphLoops(
@@ -229,8 +231,8 @@ class Machinery:
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.stop)
 
-    def _committed(self, hints: list[str]) -> None:
-        self._main.call_soon_threadsafe(self.followers.wake, hints)
+    def _committed(self, batch: list[Committed]) -> None:
+        self._main.call_soon_threadsafe(self.followers.committed, batch)
 
     def _heard_nothing_until_now(self) -> None:
         self.followers.wake_all()

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.utils.uuid import uuid7
@@ -207,10 +208,11 @@ class Runs(Started):
         """How many readers follow this run in this process."""
         return self._machinery.followers.count(run_id)
 
-    async def wait(self, run_id: str, *, new: bool = False) -> Run:
+    async def wait(self, run_id: str, *, new: Run | None = None) -> Run:
         """The run when it has ended, or unfinished when this process drains.
 
-        ``new``: it was submitted here a moment ago, so that it need not be looked at yet.
+        ``new``: as it was submitted here a moment ago, so that it need not be looked at yet. Then
+        only its status, output and error may be newer than that.
         """
         found: list[Run] = []
 
@@ -219,7 +221,9 @@ class Runs(Started):
                 found[:] = [await self.run(run_id)]
             return bool(found) and found[0].status.terminal
 
-        await self._machinery.followers.until(run_id, ended, new=new)
+        finished = await self._machinery.followers.until(run_id, ended, new=new is not None)
+        if finished and new is not None:
+            return replace(new, **runs.finished(finished))
         if not found:
             raise StoreUnavailable
         return found[0]

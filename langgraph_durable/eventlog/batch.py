@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from langgraph_durable.eventlog.change import Change, Statement, checkpoint_statements
+from langgraph_durable.eventlog.change import Change, Rows, Statement, as_objects, checkpoint_rows
+from langgraph_durable.model import Event
 from langgraph_durable.serde import encode
 from langgraph_durable.sql import statements
 
@@ -31,6 +33,10 @@ class Group:
         return any(c.closing or c.locks_thread for c in self.changes)
 
     @property
+    def statements(self) -> list[Statement]:
+        return [statement for change in self.changes for statement in change.statements]
+
+    @property
     def entry(self) -> str | None:
         return next((c.entry for c in reversed(self.changes) if c.entry is not None), None)
 
@@ -47,57 +53,93 @@ class Group:
         for change in self.changes:
             change.durable.set_exception(error)
 
+    def committed(self, at: int | None) -> Committed:
+        """What this process's readers are told of it."""
+        last = self.changes[-1]
+        return Committed(
+            run_id=self.log.run_id,
+            closing=last.closing,
+            finish=last.finish if last.settle is not None else None,
+            attempt=self.log.attempt,
+            rows=self.rows("events") if at is not None else [],
+            at=at or 0,
+        )
 
-def batch_statements(groups: list[Group], lease_seconds: float) -> Iterable[Statement]:
-    """One transaction: thread locks, fence, rows of every kind, last words, hints. In key order."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What a commit has done to a run. ``closing``: its attempt is over; ``finish``: so is the run,
+    with these columns. ``rows`` of events are only there when it is sure when they were written:
+    ``at``, in milliseconds since 1970.
+    """
+
+    run_id: str
+    closing: bool
+    finish: Mapping[str, Any] | None
+    attempt: int
+    rows: Rows
+    at: int
+
+    @property
+    def hints(self) -> Sequence[str]:
+        """Keys of followers to wake: a run's id; ``<id> end`` for those who wait for its end."""
+        return [self.run_id, f"{self.run_id} end"] if self.closing else [self.run_id]
+
+    def events(self) -> list[Event]:
+        """What it has appended to the run's log, as far as that is known."""
+        return [
+            Event(
+                run_id=self.run_id,
+                seq=seq,
+                attempt=self.attempt,
+                name=name,
+                data=data,
+                task_id=task_id,
+                checkpoint_id=checkpoint_id,
+                at=self.at,
+            )
+            for seq, name, data, task_id, checkpoint_id in self.rows
+        ]
+
+
+_EVENT = ("run_id", "attempt", "seq", "name", "data", "task_id", "checkpoint_id")
+_ATTEMPT = ("run_id", "attempt", "next_seq", "fruitful", "entry")
+
+
+def batch_statements(groups: list[Group], lease_seconds: float) -> list[Statement]:
+    """One transaction: all that is common in one statement, then what few changes have besides."""
     groups.sort(key=lambda g: g.log.run_id)
-    if threads := sorted({g.log.thread_id for g in groups if g.locks_thread}):
-        yield _SQL["lock_threads"], (threads,)
-    yield _SQL["fence"], ([g.log.run_id for g in groups], [g.log.attempt for g in groups])
-    if events := [row for g in groups for row in _event_rows(g)]:
-        yield _SQL["events"], (encode(events),)
-    yield (
-        _SQL["advance"],
-        {
-            "lease_seconds": lease_seconds,
-            "rows": encode([_advance_row(g) for g in groups]),
-        },
-    )
-    yield from checkpoint_statements([c for g in groups for c in g.changes])
-    for group in groups:
-        for change in group.changes:
-            yield from change.statements
-    yield _SQL["notify"], ("events " + ",".join(hints(groups)),)
-    if closing := [g for g in groups if g.closing]:
+    batch = _SQL["write_batch"], {**_rows(groups), "lease_seconds": lease_seconds}
+    more = [statement for group in groups for statement in group.statements]
+    if more and (closing := [g for g in groups if g.closing]):
         counted = any(g.log.counted for g in closing)
-        yield _SQL["announce_next"], (counted, [g.log.thread_id for g in closing])
+        more.append((_SQL["announce_next"], (counted, [g.log.thread_id for g in closing])))
+    return [batch, *more]
 
 
-def hints(groups: list[Group]) -> list[str]:
-    """Keys of followers to wake: a run's id; ``<id> end`` for those who wait for its end."""
-    return [g.log.run_id for g in groups] + [f"{g.log.run_id} end" for g in groups if g.closing]
-
-
-def _event_rows(group: Group) -> list[dict[str, Any]]:
-    return [
-        {
-            "run_id": group.log.run_id,
-            "seq": seq,
-            "attempt": group.log.attempt,
-            "name": name,
-            "data": data,
-            "task_id": task_id,
-            "checkpoint_id": checkpoint_id,
-        }
-        for seq, name, data, task_id, checkpoint_id in group.rows("events")
-    ]
-
-
-def _advance_row(group: Group) -> dict[str, Any]:
-    events = group.rows("events")
+def _rows(groups: list[Group]) -> dict[str, Any]:
+    """The parameters of ``write_batch``."""
+    changes = [change for group in groups for change in group.changes]
     return {
-        "run_id": group.log.run_id,
-        "next_seq": events[-1][0] + 1 if events else 0,
-        "fruitful": group.fruitful,
-        "entry": group.entry,
+        "locked": sorted({g.log.thread_id for g in groups if g.locks_thread}) or None,
+        "attempts": _json(as_objects(_ATTEMPT, map(_attempt, groups))),
+        "logged": _json(as_objects(_EVENT, (row for g in groups for row in _events(g)))),
+        "finished": _json([c.finish for c in changes if c.finish is not None]),
+        "settled": _json([c.settle for c in changes if c.settle is not None]),
+        "told": "events " + ",".join(h for g in groups for h in g.committed(None).hints),
+        **checkpoint_rows(changes),
     }
+
+
+def _json(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    return encode(rows) if rows else None
+
+
+def _events(group: Group) -> Iterable[tuple[Any, ...]]:
+    owner = group.log.key
+    return (owner + row for row in group.rows("events"))
+
+
+def _attempt(group: Group) -> tuple[Any, ...]:
+    events = group.rows("events")
+    return (*group.log.key, events[-1][0] + 1 if events else 0, group.fruitful, group.entry)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
+
+import orjson
 
 from langgraph_durable.errors import LeaseLost
 from langgraph_durable.sql import statements
@@ -22,7 +24,8 @@ class Change:
 
     ``events`` are (seq, name, data, task_id, checkpoint_id). ``blobs``, ``checkpoints``,
     ``task_writes`` and ``special_writes`` are rows of LangGraph's tables in column order.
-    ``statements`` run last. ``urgent`` cuts the linger short: somebody waits.
+    ``finish`` is the run's last word, ``settle`` what it leaves its thread: rows of the columns
+    that they set. ``statements`` run last. ``urgent`` cuts the linger short: somebody waits.
     ``locks_thread`` says that ``statements`` write the thread's row.
     ``closing`` marks an attempt's last change (finish or hand-back).
     """
@@ -33,6 +36,8 @@ class Change:
     checkpoints: Rows = field(default_factory=list)
     task_writes: Rows = field(default_factory=list)
     special_writes: Rows = field(default_factory=list)
+    finish: Mapping[str, Any] | None = None
+    settle: Mapping[str, Any] | None = None
     statements: list[Statement] = field(default_factory=list)
     entry: str | None = None
     fruitful: bool = False
@@ -41,9 +46,9 @@ class Change:
     locks_thread: bool = False
     durable: Future[None] = field(default_factory=Future)
 
-    def checkpoint_statements(self) -> Iterable[Statement]:
+    def checkpoint_statement(self) -> Statement:
         """Only this change's rows of LangGraph's tables."""
-        return checkpoint_statements([self])
+        return _SQL["write_checkpoints"], checkpoint_rows([self])
 
     @property
     def size(self) -> int:
@@ -123,6 +128,37 @@ class RunLog:
             self._on_lost(error)
 
 
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "blobs": ("thread_id", "checkpoint_ns", "channel", "version", "type"),
+    "checkpoints": (
+        "thread_id",
+        "checkpoint_ns",
+        "checkpoint_id",
+        "parent_checkpoint_id",
+        "checkpoint",
+        "metadata",
+    ),
+    "task_writes": (
+        "thread_id",
+        "checkpoint_ns",
+        "checkpoint_id",
+        "task_id",
+        "task_path",
+        "idx",
+        "channel",
+        "type",
+    ),
+    "special_writes": (
+        "thread_id",
+        "checkpoint_ns",
+        "checkpoint_id",
+        "task_id",
+        "task_path",
+        "idx",
+        "channel",
+        "type",
+    ),
+}
 _KEYS: dict[str, tuple[int, ...]] = {
     "blobs": (0, 1, 2, 3),
     "checkpoints": (0, 1, 2),
@@ -132,11 +168,23 @@ _KEYS: dict[str, tuple[int, ...]] = {
 """Which columns of each kind of row are its primary key."""
 
 
-def checkpoint_statements(changes: list[Change]) -> Iterable[Statement]:
-    """One set-based statement per LangGraph table that the changes write."""
+def as_objects(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Rows as the database's functions take them, up to the columns that are named."""
+    return [dict(zip(columns, row, strict=False)) for row in rows]
+
+
+def checkpoint_rows(changes: list[Change]) -> dict[str, Any]:
+    """The parameters of ``write_checkpoints`` for the rows that the changes hold.
+
+    Raises TypeError for a name that is no text: LangGraph would look for what it has named.
+    """
+    parameters: dict[str, Any] = {}
     for kind, key in _KEYS.items():
-        if rows := _without_repeats(kind, changes, key):
-            yield _SQL[kind], tuple(list(column) for column in zip(*rows, strict=True))
+        rows = _without_repeats(kind, changes, key)
+        objects = as_objects(_COLUMNS[kind], rows)
+        parameters[kind] = orjson.dumps(objects).decode() if rows else None
+        parameters[f"{kind}_bytes"] = [row[-1] for row in rows] or None
+    return parameters
 
 
 def _without_repeats(kind: str, changes: list[Change], key: tuple[int, ...]) -> Rows:

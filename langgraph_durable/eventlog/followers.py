@@ -1,17 +1,29 @@
 """Readers of logs. A follower pulls by cursor, holds no connection while it waits, and is woken by
-hints: this process's own commits, notifications, and a poll that needs neither."""
+hints: this process's own commits, notifications, and a poll that needs neither. What this process
+has just committed it need not ask the database for."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import ExitStack, contextmanager, nullcontext
+from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable.errors import StoreUnavailable
+from langgraph_durable.eventlog.batch import Committed
+from langgraph_durable.eventlog.tails import Tails
 from langgraph_durable.model import Cursor, Event
 from langgraph_durable.postgres import Row, reading
 from langgraph_durable.store import events
@@ -44,8 +56,19 @@ class Followers:
         self._hears = hears
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._unheard = Lately(UNHEARD_SECONDS)
+        self._tails = Tails()
+        self._finished: dict[str, Mapping[str, Any]] = {}
         self._catching_up = asyncio.Semaphore(PAGES_AT_ONCE)
         self._closed = False
+
+    def committed(self, batch: Iterable[Committed]) -> None:
+        """This process has just made these changes durable."""
+        for each in batch:
+            if each.rows and each.run_id in self._waiting:
+                self._tails.append(each.run_id, each.events())
+            if each.finish is not None and each.run_id + _END in self._waiting:
+                self._finished[each.run_id + _END] = each.finish
+            self.wake(each.hints)
 
     def wake(self, run_ids: Iterable[str]) -> None:
         """These runs' logs grew."""
@@ -84,8 +107,10 @@ class Followers:
             while True:
                 changed.clear()
                 closed = self._closed
-                async with self._catching_up if behind else nullcontext():
-                    batch = await self._read(run_id, after)
+                batch = self._tails.after(run_id, after, limit=PAGE)
+                if batch is None:
+                    async with self._catching_up if behind else nullcontext():
+                        batch = await self._read(run_id, after)
                 behind = _may_go_on(batch)
                 if batch:
                     after = Cursor(batch[-1].seq)
@@ -99,18 +124,21 @@ class Followers:
 
     async def until(
         self, run_id: str, ended: Callable[[], Awaitable[bool]], *, new: bool = False
-    ) -> None:
+    ) -> Mapping[str, Any] | None:
         """Wait until ``ended()`` is true, asked whenever the run may have ended.
 
-        Of a ``new`` run, stored a moment ago, it is not asked before there is a hint.
+        Of a ``new`` run, stored a moment ago, it is not asked before there is a hint; nor when that
+        run ends here: then the answer is what its last word has made of its row.
         """
         with self._watching(run_id + _END) as changed:
             if new and run_id + _END not in self._unheard:
                 await self._changed(changed)
             while True:
                 changed.clear()
+                if new and (finished := self._finished.get(run_id + _END)):
+                    return finished
                 if await ended() or self._closed:
-                    return
+                    return None
                 await self._changed(changed)
 
     async def next_hint(self, hints: Sequence[str], already: Callable[[], Awaitable[bool]]) -> None:
@@ -156,6 +184,8 @@ class Followers:
             waiting.discard(changed)
             if not waiting:
                 del self._waiting[run_id]
+                self._tails.forget(run_id)
+                self._finished.pop(run_id, None)
 
 
 class Lately:

@@ -19,7 +19,8 @@ RECONNECT_SECONDS = 0.25
 class Notifier:
     """Dispatches ``events <ids>``, ``thread <id>``, ``work``, ``cancel <id>`` on the main loop.
 
-    ``connected`` is called after every (re)LISTEN: what was sent before is lost.
+    ``connected`` is called after every (re)LISTEN: what was sent before is lost. Whoever listens
+    need not be told of ``events`` by the ``own`` session: that tells the process itself.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Notifier:
         work: Callable[[], None],
         cancel: Callable[[str], None],
         connected: Callable[[], None],
+        own: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._database = database
         self._deaf_after_seconds = deaf_after_seconds
@@ -38,6 +40,7 @@ class Notifier:
         self._work = work
         self._cancel = cancel
         self._connected = connected
+        self._own = own
         self._heard_at = float("-inf")
         self._task: asyncio.Task[None] | None = None
 
@@ -69,7 +72,9 @@ class Notifier:
             self._connected()
             async for note in conn.notifies():
                 self._heard_at = time.monotonic()
-                self._dispatch(*note.payload.partition(" ")[::2])
+                kind, _, rest = note.payload.partition(" ")
+                if kind != "events" or note.pid != self._own():
+                    self._dispatch(kind, rest)
 
     def _dispatch(self, kind: str, rest: str) -> None:
         if kind == "events":

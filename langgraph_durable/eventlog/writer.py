@@ -1,8 +1,9 @@
 """The one group-commit writer of a process: everything that runs write, one commit per batch.
 
-Its thread takes what has gathered within the linger, groups it by attempt, and sends one pipeline
-of set-based statements behind one fence. A batch that fails is tried again group by group, so a
-fenced-out attempt or a bad row never harms its neighbours.
+Its thread takes what has gathered within the linger, groups it by attempt, and sends it as one
+set-based statement behind one fence; what few changes have besides follows in a pipeline. A batch
+that fails is tried again group by group, so a fenced-out attempt or a bad row never harms its
+neighbours.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from collections.abc import Callable, Iterable
 from itertools import chain, repeat
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from langgraph_durable.errors import LeaseLost, StoreUnavailable
-from langgraph_durable.eventlog.batch import Group, batch_statements, hints
+from langgraph_durable.eventlog.batch import Committed, Group, batch_statements
 from langgraph_durable.eventlog.change import Change
 from langgraph_durable.postgres import Database, Row
 from langgraph_durable.sql import statements
@@ -39,7 +40,7 @@ _BLOCKED = (
 
 
 class Writer:
-    """``committed`` is called in the writer's thread with hints for followers, see ``hints``."""
+    """``committed`` is called in the writer's thread with what it has just made durable."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class Writer:
         *,
         lease_seconds: float,
         linger_seconds: float,
-        committed: Callable[[list[str]], None],
+        committed: Callable[[list[Committed]], None],
     ) -> None:
         self._database = database
         self._lease_seconds = lease_seconds
@@ -145,12 +146,14 @@ class Writer:
         if not groups:
             return
         try:
-            self._commit(groups)
+            at = self._commit(groups)
         except Exception:
             for group in groups:
                 self._write_alone(group)
+            # It may have gone through all the same: its own notification is not listened to.
+            self._tell([group.committed(None) for group in groups])
         else:
-            self._done(groups)
+            self._done(groups, at)
 
     def _retry_blocked(self) -> None:
         for key in list(self._blocked):
@@ -205,21 +208,36 @@ class Writer:
             row is not None and row["attempt"] == group.log.attempt and row["status"] != "running"
         )
 
-    def _done(self, groups: list[Group]) -> None:
+    def _done(self, groups: list[Group], at: int | None = None) -> None:
         for group in groups:
             self.written += len(group.rows("events"))
             group.settle()
+        self._tell([group.committed(at) for group in groups])
+
+    def _tell(self, batch: list[Committed]) -> None:
         try:
-            self._committed(hints(groups))
+            self._committed(batch)
         except Exception:
             _log.exception("followers could not be told; they poll")
 
-    def _commit(self, groups: list[Group]) -> None:
+    def _commit(self, groups: list[Group]) -> int | None:
+        """Answers when the events are said to have been written, in milliseconds since 1970."""
         conn = self._connection()
-        with conn.pipeline(), conn.transaction(), conn.cursor() as cursor:
-            cursor.execute(_SQL["wait_briefly"])
-            for statement, parameters in batch_statements(groups, self._lease_seconds):
-                cursor.execute(statement, parameters)
+        batch, *more = batch_statements(groups, self._lease_seconds)
+        if not more:
+            return _at(conn.execute(*batch))
+        with conn.pipeline(), conn.transaction():
+            conn.execute(_SQL["wait_briefly"])
+            written = conn.execute(*batch)
+            for statement, parameters in more:
+                conn.execute(statement, parameters)
+        return _at(written)
+
+    @property
+    def session(self) -> int | None:
+        """The database's number for the connection that it writes on; from any thread."""
+        conn = self._conn
+        return None if conn is None or conn.closed else conn.info.backend_pid
 
     def _connection(self) -> Connection[Row]:
         if self._conn is None or self._conn.closed:
@@ -230,6 +248,11 @@ class Writer:
         if self._conn is not None:
             self._conn.close()
             self._conn = None
+
+
+def _at(written: Cursor[Row]) -> int | None:
+    row = written.fetchone()
+    return row["at"] if row else None
 
 
 def _database_is_away(error: Exception) -> bool:

@@ -32,6 +32,16 @@ def as_run(row: Row) -> Run:
     )
 
 
+def finished(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What an attempt's last word makes of a run, as :class:`Run` has it."""
+    error = columns["error"]
+    return {
+        "status": RunStatus(columns["status"]),
+        "output": columns["output"],
+        "error": decode(error) if error else None,
+    }
+
+
 async def get(conn: AsyncConnection[Row], run_id: str) -> Run:
     """Raises RunNotFound."""
     row = await (await conn.execute(_SQL["get"], {"run_id": run_id})).fetchone()

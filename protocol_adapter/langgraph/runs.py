@@ -81,7 +81,7 @@ class Runs:
 
     async def wait(self, request: Request) -> Response:
         run = await self._submit(request, attended=True)
-        return self._open_result(request, run, _cancels(run), new=True)
+        return self._open_result(request, run, _cancels(run), new=run)
 
     async def join(self, request: Request) -> Response:
         run = await self._run(request)
@@ -181,14 +181,16 @@ class Runs:
             raise StreamCut
 
     def _open_result(
-        self, request: Request, run: Run, cancels: bool, *, new: bool = False
+        self, request: Request, run: Run, cancels: bool, *, new: Run | None = None
     ) -> Response:
         headers = run_headers(_public(request, run), run.run_id, "join")
         if run.status.terminal:
             return Response(result_text(run), headers=headers, media_type="application/json")
         return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
 
-    async def _result(self, run_id: str, cancels: bool, new: bool) -> AsyncGenerator[bytes, None]:
+    async def _result(
+        self, run_id: str, cancels: bool, new: Run | None
+    ) -> AsyncGenerator[bytes, None]:
         with self._audience.follower(run_id, cancels=cancels):
             run = await self._engine.wait(run_id, new=new)
         if not run.status.terminal:

@@ -14,9 +14,9 @@ Edit = tuple[str, str, str]
 
 _FENCE: list[Edit] = [
     (
-        "langgraph_durable/eventlog/batch.py",
-        '    yield _SQL["fence"], (',
-        '    "no fence", (',
+        "langgraph_durable/sql/migrations/0012_write_batch.sql",
+        "IF held <> json_array_length(attempts) THEN",
+        "IF held < 0 THEN",
     ),
 ]
 """Whoever believes to own a run writes."""

@@ -54,7 +54,9 @@ class Story:
         self.near = Followers(rig.pool, hears=lambda: True)
         self.far = Followers(rig.pool, hears=lambda: True)
         main = asyncio.get_running_loop()
-        self.writer = rig.writer(lambda hints: main.call_soon_threadsafe(self.near.wake, hints))
+        self.writer = rig.writer(
+            lambda batch: main.call_soon_threadsafe(self.near.committed, batch)
+        )
         self.reading: dict[Reader, asyncio.Task[list[Event]]] = {}
         self.listening = asyncio.Event()
         self.notifier = Notifier(
