@@ -1,4 +1,4 @@
-"""Assistants: what names them, what a change makes of them, what they lend to a run. Pure.
+"""Assistants: what names them, what a change makes of them, what they lend to a run. No I/O.
 
 Every served graph has an assistant of its own, with the id that the official server gives it.
 """
@@ -117,6 +117,23 @@ def _told(
     )
 
 
+class Remembered:
+    """Assistants as this process saw them last: whoever uses one checks that it is still so."""
+
+    MOST = 1_000
+
+    def __init__(self) -> None:
+        self._seen: dict[str, Assistant] = {}
+
+    def get(self, assistant_id: str) -> Assistant | None:
+        return self._seen.get(assistant_id)
+
+    def add(self, assistant: Assistant) -> None:
+        if len(self._seen) >= self.MOST:
+            self._seen.pop(next(iter(self._seen)))
+        self._seen[assistant.assistant_id] = assistant
+
+
 def known_id(id_or_graph: str, graph_ids: Collection[str]) -> str:
     """The id that a client means: an assistant's, or that of a graph's own assistant.
 
@@ -148,14 +165,12 @@ def check_served(graph_id: str, graph_ids: Collection[str]) -> None:
         raise GraphNotFound(f"Graph '{graph_id}' not found. Expected one of: {names}")
 
 
-def with_defaults(
-    request: RunRequest, assistant: Assistant, thread_metadata: Mapping[str, Any] | None = None
-) -> RunRequest:
+def with_defaults(request: RunRequest, assistant: Assistant) -> RunRequest:
     """The request with all that it leaves to its assistant: this is what runs.
 
     A key that the assistant has both in its context and in ``config.configurable`` takes the
-    value that the request gives it in either. Metadata are merged: the assistant's, the thread's,
-    the config's and the request's own, which count most.
+    value that the request gives it in either. Metadata are merged: the assistant's, the config's
+    and the request's own, which count most.
     """
     own, asked = assistant.config, request.config
     configurable = dict(asked.get("configurable") or {})
@@ -174,7 +189,6 @@ def with_defaults(
         context=_context(context, request.context),
         metadata={
             **assistant.metadata,
-            **(thread_metadata or {}),
             **config["metadata"],
             **request.metadata,
         },

@@ -164,9 +164,10 @@ class Attempt:
         return self._stopped is not None
 
     async def _last_word(self, execution: Execution, story: asyncio.Task[Ending]) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CANCEL_PATIENCE_SECONDS):
-                await execution.saver.in_flight.settled()
+        if not _came_to_its_end(story):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CANCEL_PATIENCE_SECONDS):
+                    await execution.saver.in_flight.settled()
         ending = await self._ending(execution, story)
         execution.flush()
         await self._journal.write(ending.change(self._journal.log, self._journal.take()))
@@ -249,3 +250,8 @@ class Attempt:
             self.claim.attempt,
             reason,
         )
+
+
+def _came_to_its_end(story: asyncio.Task[Ending]) -> bool:
+    """Then whatever it wrote has been handed over, and is durable before its last word."""
+    return story.done() and not story.cancelled() and story.exception() is None

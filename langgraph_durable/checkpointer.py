@@ -23,7 +23,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.base import id as checkpoint_ids
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, TASKS
 from langgraph.types import Interrupt
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
@@ -76,6 +76,8 @@ class FencedSaver(AsyncPostgresSaver):
         self.in_flight = InFlight(untouched=untouched)
         self._inputs: set[str] = set()
         """Input checkpoints: what stands on them is the request, not yet a node's work."""
+        self.triggers: Collection[str] = ()
+        """Channels that start a node of the graph when they are updated; none: not known."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """LangGraph's own read, tried again while the database is away.
@@ -103,7 +105,7 @@ class FencedSaver(AsyncPostgresSaver):
         """Store a checkpoint; returns when it is durable.
 
         That of an input does not wait: nothing is done on it before the next one, which comes at
-        once and becomes durable with it.
+        once and becomes durable with it. Nor does the last one: the run's end comes at once.
         """
         place = config["configurable"]
         thread_id, namespace = place["thread_id"], place["checkpoint_ns"]
@@ -126,9 +128,9 @@ class FencedSaver(AsyncPostgresSaver):
                 (thread_id, namespace, checkpoint["id"], parent, encode(stored), encode(about))
             ],
             fruitful=not {checkpoint["id"], parent} & self._inputs,
-            urgent=not given,
         )
-        await self._store(change, waits=not given)
+        change.urgent = not given and not self._is_last(namespace, checkpoint)
+        await self._store(change, waits=change.urgent)
         return {
             "configurable": {
                 "thread_id": thread_id,
@@ -174,6 +176,13 @@ class FencedSaver(AsyncPostgresSaver):
             )
         )
 
+    def _is_last(self, namespace: str, checkpoint: Checkpoint) -> bool:
+        """Does no node run behind it? LangGraph starts those whose channels were updated."""
+        updated = checkpoint.get("updated_channels")
+        if namespace or not updated or not self.triggers:
+            return False
+        return TASKS not in updated and not any(name in self.triggers for name in updated)
+
     async def adelete_thread(self, thread_id: str) -> None:
         """Refused: a run does not delete its own thread."""
         raise InvalidRequest("a graph cannot delete threads through its checkpointer")
@@ -195,6 +204,7 @@ class LockedSaver(FencedSaver):
         self._log = cast(Any, None)
         self._headers = ()
         self._inputs = set()
+        self.triggers = ()
         self.in_flight = InFlight()
         self._transaction = conn
 

@@ -86,6 +86,7 @@ class Execution:
         async with self._source.open(
             self.standing.config(), context=self.standing.request.context, store=store
         ) as graph:
+            self.saver.triggers = graph.trigger_to_nodes
             allowed = getattr(graph, "_serde_allowlist", None)
             saver = self.saver.with_allowlist(allowed) if allowed else self.saver
             bounds = (bound for bound in (graph.step_timeout, self._step_timeout) if bound)
@@ -239,9 +240,9 @@ class Execution:
                     continue
                 self._append(self._recorder.record(namespace, mode, payload))
                 await self._journal.hand_over()
-        # Only now are the last writes durable: an interrupted status must not be seen before.
-        await self.saver.in_flight.settled()
         if self._recorder.next or self._recorder.values is None:
+            # Only then are the last writes durable: an interrupted status must not be seen before.
+            await self.saver.in_flight.settled()
             return await self._ended(graph, await graph.aget_state(self.standing.config()))
         return Ending.complete(self._recorder.values)
 

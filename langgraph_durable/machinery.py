@@ -13,7 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable import pruning
 from langgraph_durable.archive import Archive
-from langgraph_durable.assistants import system_assistants
+from langgraph_durable.assistants import Remembered, system_assistants
 from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.eventlog.batch import Committed
 from langgraph_durable.eventlog.followers import Followers
@@ -82,6 +82,7 @@ class Machinery:
             store=project.store,
             isolated=settings.isolated_loops,
         )
+        self.remembered = Remembered()
         self._embedded = embedded
         self._writer = Writer(
             database,

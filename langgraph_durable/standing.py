@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -33,7 +34,7 @@ class Standing:
     """
 
     def __init__(self, claim: Claim) -> None:
-        self.request = restored(claim.request)
+        self.request = replace(restored(claim.request), metadata=claim.metadata)
         self.thread = claim.checkpoint_thread_id
         self.entry = claim.entry or NOTHING
         self._begun = claim.entry is not None

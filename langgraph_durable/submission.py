@@ -32,7 +32,7 @@ from langgraph_durable.unowned import end_waiting
 class Admission:
     """What the engine says of a new run. A ``hand`` begins it at once if it can.
 
-    ``tracing`` is that of the settings.
+    ``tracing`` is that of the settings. ``remembered``: the assistant may have changed meanwhile.
     """
 
     run_id: str
@@ -40,6 +40,7 @@ class Admission:
     strategy: RecoveryStrategy
     tracing: str | None = None
     hand: entering.Hand | None = None
+    remembered: bool = False
 
 
 def is_plain(request: RunRequest) -> bool:
@@ -56,10 +57,10 @@ def is_plain(request: RunRequest) -> bool:
 
 
 async def submit_plain(
-    conn: AsyncConnection[Row], request: RunRequest, admission: Admission, thread: Row
+    conn: AsyncConnection[Row], request: RunRequest, admission: Admission, thread_id: str
 ) -> entering.Entered:
-    """One statement for a plain request to a ``thread`` that is there."""
-    return await _enter(conn, _filled(request, admission, thread), admission, thread)
+    """One statement for a plain request. Nothing has entered when its thread is not there."""
+    return await _enter(conn, request, admission, thread_id)
 
 
 async def submit(
@@ -72,13 +73,12 @@ async def submit(
     if request.thread_id is None and answers(request):
         raise InvalidRequest("You must provide a thread_id when resuming.")
     thread = await _locked_thread(conn, request, ttl)
-    request = _filled(request, admission, thread)
     await _check_place(conn, request, thread)
     thread = await _made_room(conn, request, thread)
     request, answer = await _heard(conn, request, thread)
     await _check_answer(conn, request, thread, answer)
     await check_checkpoint(conn, threads.as_thread(thread), request.checkpoint)
-    entered = await _enter(conn, request, admission, thread, answer=answer)
+    entered = await _enter(conn, request, admission, thread["thread_id"], answer=answer)
     if answer is not None:
         await conn.execute(*waits.settle_unasked(thread["thread_id"]))
         entered.now = await runs.get(conn, admission.run_id)
@@ -87,37 +87,37 @@ async def submit(
     return entered
 
 
-def _filled(request: RunRequest, admission: Admission, thread: Row) -> RunRequest:
-    return with_defaults(request, admission.assistant, thread["metadata"])
-
-
 async def _enter(
     conn: AsyncConnection[Row],
-    request: RunRequest,
+    asked: RunRequest,
     admission: Admission,
-    thread: Row,
+    thread_id: str,
     *,
     answer: str | None = None,
 ) -> entering.Entered:
     assistant, run_id = admission.assistant, admission.run_id
+    request = with_defaults(asked, assistant)
     ids = {"graph_id": assistant.graph_id, "assistant_id": assistant.assistant_id}
+    own = {**(request.config.get("metadata") or {}), **asked.metadata, **ids}
     run = {
         "run_id": run_id,
-        "thread_id": thread["thread_id"],
+        "thread_id": thread_id,
         "thread_metadata": request.thread_metadata,
         "config": _public_config(request),
         **ids,
         "strategy": admission.strategy,
         "multitask": request.multitask,
         "temporary": request.thread_id is None,
-        "metadata": {**request.metadata, **ids, **trace_metadata(admission.tracing, run_id)},
+        "metadata": request.metadata,
+        "own_metadata": {**own, **trace_metadata(admission.tracing, run_id)},
         "request": encode(stored(request)),
         "answer": answer,
         "idempotency_key": request.idempotency_key,
         "request_hash": request.request_hash,
         "after_seconds": request.after_seconds,
     }
-    return await entering.enter(conn, run, admission.hand)
+    remembered = assistant if admission.remembered else None
+    return await entering.enter(conn, run, admission.hand, remembered=remembered)
 
 
 async def _locked_thread(conn: AsyncConnection[Row], request: RunRequest, ttl: Ttl | None) -> Row:

@@ -77,22 +77,35 @@ class Runs(Started):
         with self._machinery.beginning(run_id) as offer:
             plain = submission.is_plain(request) and await self._enter(request, run_id, offer)
             entered = plain or await self._enter_by_steps(request, run_id, offer)
-            run, offer.claim = await entered.read()
+            run, offer.claim = entered.read()
         return run
 
     async def _enter(
         self, request: RunRequest, run_id: str, offer: Offer
     ) -> entering.Entered | None:
-        """A plain request, in two statements; None when its thread is yet to be made."""
+        """A plain request, in one statement when its assistant is as it was last, else in two.
+
+        None when its thread is yet to be made.
+        """
         assistant_id = self._assistant_id(request.assistant)
-        served, thread_id = list(self.project.graphs), request.thread_id or ""
+        thread_id = request.thread_id or ""
+        if (last := self._machinery.remembered.get(assistant_id)) is not None:
+            admission = replace(self._admission(run_id, last, offer), remembered=True)
+            if entered := await self._enter_plain(request, admission, thread_id):
+                return entered
+        served = list(self.project.graphs)
         async with reading(self._machinery.pool) as conn:
-            assistant, thread = await entering.arrival(conn, assistant_id, served, thread_id)
-        if thread is None:
+            assistant, found = await entering.arrival(conn, assistant_id, served, thread_id)
+        if found is None:
             return None
-        admission = self._admission(run_id, assistant, offer)
+        self._machinery.remembered.add(assistant)
+        return await self._enter_plain(request, self._admission(run_id, assistant, offer), found)
+
+    async def _enter_plain(
+        self, request: RunRequest, admission: submission.Admission, thread_id: str
+    ) -> entering.Entered:
         async with single(self._machinery.pool) as conn:
-            return await submission.submit_plain(conn, request, admission, thread)
+            return await submission.submit_plain(conn, request, admission, thread_id)
 
     async def _enter_by_steps(
         self, request: RunRequest, run_id: str, offer: Offer

@@ -8,7 +8,7 @@ r.run_id, r.thread_id, r.ticket, r.assistant_id, r.graph_id, r.status, r.attempt
 -- arrival --
 -- The assistant that a new run asks for, and the thread that it names when that is there.
 SELECT a.assistant_id, a.graph_id, a.name, a.description, a.config, a.context, a.metadata,
-       a.version, a.created_at, a.updated_at, t.thread_id, t.metadata AS thread_metadata
+       a.version, a.created_at, a.updated_at, t.thread_id
 FROM current_assistants a
 LEFT JOIN threads t ON t.thread_id = coalesce(
     (SELECT thread_id FROM threads WHERE thread_id = %(thread_id)s),
@@ -17,14 +17,20 @@ WHERE a.assistant_id = %(assistant_id)s AND a.graph_id = ANY(%(served)s)
 
 -- enter --
 -- A new run joins the queue of its thread, with the first event of its log. Where a worker
--- is there to begin it, and the thread is free for it, it starts at once.
+-- is there to begin it, and the thread is free for it, it starts at once. Nothing when the thread
+-- is not there, or the assistant not as whoever has prepared the run remembers it.
 WITH place AS (
     -- What stands in the thread's row is told anew behind a lock that had to be waited for: whether
     -- others wait or run there must be read from it, not from their own rows.
-    SELECT t.thread_id, t.checkpoint_thread_id, t.rotation, t.next_ticket,
+    SELECT t.thread_id, t.checkpoint_thread_id, t.rotation, t.next_ticket, t.metadata,
            %(worker_id)s::text IS NOT NULL AND %(after_seconds)s::float8 <= 0
            AND t.active_run_id IS NULL AND t.status <> 'busy' AS begins
-    FROM threads t WHERE t.thread_id = %(thread_id)s FOR NO KEY UPDATE
+    FROM threads t
+    WHERE t.thread_id = %(thread_id)s AND (%(known_version)s::integer IS NULL OR EXISTS (
+        SELECT 1 FROM assistants a
+        WHERE a.assistant_id = %(assistant_id)s AND a.version = %(known_version)s
+          AND a.created_at = %(known_created_at)s AND a.updated_at = %(known_updated_at)s))
+    FOR NO KEY UPDATE OF t
 ), joined AS (
     UPDATE threads t
     SET next_ticket = t.next_ticket + 1, status = 'busy', expires_at = NULL, updated_at = now(),
@@ -39,7 +45,8 @@ WITH place AS (
                       next_seq, available_at, status, attempt, worker_id, lease_expires_at,
                       max_attempts, deadline_at, started_at)
     SELECT %(run_id)s, p.thread_id, p.next_ticket, %(assistant_id)s, %(graph_id)s, %(strategy)s,
-           %(multitask)s, %(temporary)s, %(metadata)s, %(request)s, %(answer)s,
+           %(multitask)s, %(temporary)s, %(metadata)s || p.metadata || %(own_metadata)s,
+           %(request)s, %(answer)s,
            %(idempotency_key)s, %(request_hash)s, 1,
            now() + make_interval(secs => %(after_seconds)s::float8),
            CASE WHEN p.begins THEN 'running' ELSE 'pending' END, p.begins::integer, b.worker_id,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection
 
 from langgraph_durable.errors import AssistantNotFound, ThreadNotFound
 from langgraph_durable.model import Assistant, Run, RunStatus
@@ -23,8 +23,8 @@ _SQL = statements("entering")
 
 async def arrival(
     conn: AsyncConnection[Row], assistant_id: str, served: Sequence[str], thread_id: str
-) -> tuple[Assistant, Row | None]:
-    """The assistant and, when it is there, the ``thread_id`` and ``metadata`` of the thread.
+) -> tuple[Assistant, str | None]:
+    """The assistant and, when it is there, the thread by its own id.
 
     Raises AssistantNotFound.
     """
@@ -32,8 +32,7 @@ async def arrival(
     row = await (await conn.execute(_SQL["arrival"], asked)).fetchone()
     if row is None:
         raise AssistantNotFound
-    thread = {"thread_id": row["thread_id"], "metadata": row["thread_metadata"]}
-    return as_assistant(row), thread if row["thread_id"] is not None else None
+    return as_assistant(row), row["thread_id"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +46,9 @@ class Hand:
 
 
 NO_HAND = dict.fromkeys(Hand.__slots__)
+_OBJECTS = ("metadata", "own_metadata", "thread_metadata", "config")
+_IDENTITY = ("version", "created_at", "updated_at")
+"""What no two states of an assistant have in common."""
 
 
 class Entered:
@@ -55,18 +57,21 @@ class Entered:
     ``now`` is the run as something else in that transaction has left it: ended, if anything.
     """
 
-    def __init__(self, cursor: AsyncCursor[Row]) -> None:
+    def __init__(self, row: Row | None) -> None:
         self.now: Run | None = None
-        self._cursor = cursor
+        self._row = row
 
-    async def read(self) -> tuple[Run, Claim | None]:
+    def __bool__(self) -> bool:
+        return self._row is not None
+
+    def read(self) -> tuple[Run, Claim | None]:
         """The run as its asker sees it, one that waits or has ended; the attempt that has begun.
 
         Raises ThreadNotFound: the thread was deleted meanwhile.
         """
         if self.now is not None and self.now.status.terminal:
             return self.now, None
-        row = await self._cursor.fetchone()
+        row = self._row
         if row is None:
             raise ThreadNotFound
         waiting = {"status": RunStatus.PENDING, "attempt": 0, "started_at": None}
@@ -74,12 +79,23 @@ class Entered:
         return as_run(row | waiting), claim
 
 
-async def enter(conn: AsyncConnection[Row], run: Mapping[str, Any], hand: Hand | None) -> Entered:
-    """A run joins the queue of its thread; a ``hand`` begins it if it can. One statement."""
+async def enter(
+    conn: AsyncConnection[Row],
+    run: Mapping[str, Any],
+    hand: Hand | None,
+    *,
+    remembered: Assistant | None = None,
+) -> Entered:
+    """A run joins the queue of its thread; a ``hand`` begins it if it can. One statement.
+
+    Of the run's ``metadata`` the thread's count more, and its ``own_metadata`` count most. Nothing
+    has entered unless the assistant is still as it is ``remembered``.
+    """
     parameters = {
         **run,
         **(asdict(hand) if hand else NO_HAND),
-        **{name: jsonb(run[name]) for name in ("metadata", "thread_metadata", "config")},
+        **{name: jsonb(run[name]) for name in _OBJECTS},
+        **{f"known_{name}": getattr(remembered, name, None) for name in _IDENTITY},
         "created": encode({"run_id": run["run_id"]}),
     }
-    return Entered(await conn.execute(_SQL["enter"], parameters))
+    return Entered(await (await conn.execute(_SQL["enter"], parameters)).fetchone())

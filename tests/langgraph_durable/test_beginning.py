@@ -6,11 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 
+from langgraph_durable.errors import AssistantNotFound
 from langgraph_durable.model import RunStatus
 from langgraph_durable.policy import RunPolicy
 from tests.conftest import MakeEngine
-from tests.graphs import Gate, State, chain, ended, eventually, says, submit
+from tests.graphs import Gate, State, chain, ended, eventually, run, says, submit
 from tests.logs import query
 
 
@@ -120,3 +122,50 @@ async def test_a_run_that_is_put_off_does_not_begin(
     await settled(engine)
     put_off = await submit(engine, input={"said": []}, after_seconds=3600)
     assert stands(database_url, put_off.run_id) == ("pending", 0)
+
+
+async def test_a_run_has_its_assistant_as_it_is_now_wherever_that_was_changed(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(chain(n=says("done")))
+    elsewhere = await make_engine(chain(n=says("done")), works=False)
+    made = await engine.create_assistant("agent", metadata={"tier": "old"}, name="mine")
+    wish = {"assistant": made.assistant_id, "input": {"said": []}}
+
+    async def tier() -> Any:
+        return (await submit(engine, **wish)).metadata["tier"]
+
+    await engine.create_thread("t")
+    assert [await tier(), await tier()] == ["old", "old"]
+    await elsewhere.update_assistant(made.assistant_id, metadata={"tier": "new"})
+    assert await tier() == "new"
+    await elsewhere.set_assistant_version(made.assistant_id, 1)
+    assert await tier() == "old"
+    await elsewhere.delete_assistant(made.assistant_id)
+    again = {"assistant_id": made.assistant_id, "metadata": {"tier": "other"}}
+    await elsewhere.create_assistant("agent", **again)
+    assert await tier() == "other"
+    await elsewhere.delete_assistant(made.assistant_id)
+    with pytest.raises(AssistantNotFound):
+        await tier()
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+async def test_metadata_of_the_thread_lie_between_the_assistants_and_the_runs(
+    make_engine: MakeEngine, rounds: int
+) -> None:
+    seen: list[Any] = []
+
+    def look(state: State, config: RunnableConfig) -> State:
+        seen.append({k: v for k, v in config["metadata"].items() if k in "abcd"})
+        return {"said": ["done"]}
+
+    engine = await make_engine(chain(n=look))
+    made = await engine.create_assistant("agent", metadata=dict.fromkeys("abcd", "assistant"))
+    await engine.create_thread("t", metadata=dict.fromkeys("bcd", "thread"))
+    own = {"config": {"metadata": {"c": "config", "d": "config"}}, "metadata": {"d": "run"}}
+    expected = {"a": "assistant", "b": "thread", "c": "config", "d": "run"}
+    for _ in range(rounds):  # the second one enters in one statement
+        done = await run(engine, assistant=made.assistant_id, input={"said": []}, **own)
+        assert expected.items() <= done.metadata.items()
+    assert seen == [expected] * rounds
