@@ -14,7 +14,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -25,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from langgraph_durable import errors
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.model import Run
-from protocol_adapter import health, metrics
+from protocol_adapter import document_pages, health, metrics
 from protocol_adapter.dispatch import invocations_route
 from protocol_adapter.invocations.openapi import INVOCATIONS
 from protocol_adapter.invocations.routes import Invocations
@@ -77,15 +78,13 @@ EXPOSED = (
 )
 
 
-def create_app(
-    engine: DurableEngine, *, disconnect_grace_seconds: float = GRACE_SECONDS
-) -> FastAPI:
+def create_app(engine: DurableEngine, *, disconnect_grace_seconds: float = GRACE_SECONDS) -> App:
     """The whole server over ``engine``, which starts and stops with the app's lifespan."""
     audience = Audience(engine, disconnect_grace_seconds)
     engine.keepers.extend(keepers(engine))
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await engine.start()
         try:
             yield
@@ -93,15 +92,14 @@ def create_app(
             await audience.close()
             await engine.stop()
 
-    app = _App(
+    app = App(
         engine.mount_prefix,
-        title="langgraph-durable",
-        openapi_url=None if "meta" in engine.disabled else "/openapi.json",
-        version=health.describe()["server"]["version"] or "0",
         lifespan=lifespan,
         middleware=[Middleware(RequestId), _cors(), Middleware(_Errors)],
-        exception_handlers={errors.DurableError: _refusal},
+        exception_handlers={errors.DurableError: _refusal, HTTPException: _no_such},
     )
+    if "meta" not in engine.disabled:
+        app.router.routes.extend(document_pages.routes(app.title, app.openapi))
     app.router.routes.extend(_routes(engine, audience))
     return app
 
@@ -111,14 +109,18 @@ def keepers(engine: DurableEngine) -> list[Callable[[Run], Awaitable[object]]]:
     return [partial(keep, engine)]
 
 
-class _App(FastAPI):
-    """The document is the doors' own: FastAPI knows nothing of what they read by hand."""
+class App(Starlette):
+    """The whole server as an ASGI app, to be served or mounted."""
 
-    def __init__(self, prefix: str, **about: Any) -> None:
-        super().__init__(**about)
+    title = "langgraph-durable"
+
+    def __init__(self, prefix: str, **options: Any) -> None:
+        super().__init__(**options)
         self._prefix = prefix
+        self.version: str = health.describe()["server"]["version"] or "0"
 
     def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document of what is served here."""
         served = set(_paths(self.routes))
         doors = (health.SERVER, LANGGRAPH, RESPONSES, INVOCATIONS)
         mounted = [door.under(self._prefix) for door in doors]
@@ -199,6 +201,11 @@ async def _refusal(request: Request, error: Exception) -> Response:
         raise error
     headers = {"Retry-After": "1"} if status == 503 else None
     return JSONResponse({"detail": str(error)}, status, headers)
+
+
+async def _no_such(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
 
 
 class _Errors:

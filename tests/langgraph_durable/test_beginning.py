@@ -111,8 +111,8 @@ async def test_runs_that_must_be_counted_are_claimed(
     running = query(database_url, "SELECT 1 FROM runs WHERE status = 'running'")
     assert len(running) == 1
     gated.gate.open()
-    for run in runs:
-        assert (await ended(engine, run)).status is RunStatus.SUCCESS
+    for each in runs:
+        assert (await ended(engine, each)).status is RunStatus.SUCCESS
 
 
 async def test_a_run_that_is_put_off_does_not_begin(

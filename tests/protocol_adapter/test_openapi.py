@@ -10,6 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from jsonschema import Draft202012Validator
+from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount, Route
 
 from protocol_adapter.app import create_app
@@ -99,4 +100,13 @@ async def test_it_is_served_as_json_and_as_a_page() -> None:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.get("/openapi.json")).json() == app.openapi()
-        assert "openapi.json" in (await client.get("/docs")).text
+        for page in ("/docs", "/redoc"):
+            assert '"/openapi.json"' in (await client.get(page)).text.replace("'", '"')
+
+
+async def test_the_pages_of_a_mounted_app_read_its_own_document() -> None:
+    outer = Starlette(routes=[Mount("/agents", app_of())])
+    transport = httpx.ASGITransport(outer)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert "/agents/openapi.json" in (await client.get("/agents/docs")).text
+        assert (await client.get("/agents/openapi.json")).json()["openapi"]
