@@ -9,6 +9,7 @@ from typing import Any, cast
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from langgraph_durable import errors
 from protocol_adapter.app import create_app
@@ -27,13 +28,13 @@ class Failing(ScriptedEngine):
 
 
 @asynccontextmanager
-async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+async def client_of(app: Starlette) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
 
 
-def app_of(engine: ScriptedEngine) -> FastAPI:
+def app_of(engine: ScriptedEngine) -> Starlette:
     return create_app(cast(Any, engine))
 
 

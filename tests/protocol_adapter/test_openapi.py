@@ -8,19 +8,18 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount, Route
 
-from protocol_adapter.app import create_app
+from protocol_adapter.app import App, create_app
 from tests.protocol_adapter.engine import ScriptedEngine
 
 ABOUT_ITSELF = re.compile("/(openapi.json|docs|redoc)")
 NOWHERE = ("Not Found", "Unknown request URL")
 
 
-def app_of(prefix: str = "", *, without: Iterable[str] = ()) -> FastAPI:
+def app_of(prefix: str = "", *, without: Iterable[str] = ()) -> App:
     engine = ScriptedEngine(mount_prefix=prefix)
     engine.disabled = frozenset(without)
     return create_app(cast(Any, engine))
@@ -42,7 +41,7 @@ async def is_served(client: httpx.AsyncClient, method: str, path: str) -> bool:
     return answer.status_code != 405 and not nowhere
 
 
-def described(app: FastAPI) -> set[tuple[str, str]]:
+def described(app: App) -> set[tuple[str, str]]:
     found = app.openapi()["paths"]
     return {(method.upper(), path) for path, methods in found.items() for method in methods}
 

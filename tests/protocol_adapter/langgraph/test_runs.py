@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from langgraph_durable.model import RunStatus
 from protocol_adapter.app import create_app
@@ -22,7 +22,7 @@ DONE: tuple[str, Any] = ("end", {"status": "success", "error": None, "interrupts
 CANCELS = {"stream_modes": ["values"], "stream_subgraphs": False, "on_disconnect": "cancel"}
 
 
-def app_of(engine: ScriptedEngine) -> FastAPI:
+def app_of(engine: ScriptedEngine) -> Starlette:
     return create_app(cast(Any, engine), disconnect_grace_seconds=0)
 
 
