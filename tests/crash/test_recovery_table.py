@@ -326,6 +326,7 @@ async def killed(
         until, lambda: len(checkpointed_tasks(database_url)) >= case.written, "durable results"
     )
     server.kill()
+    proxy.cut()  # what was only half sent never arrives
     proxy.resume()
     return str(run["run_id"])
 
