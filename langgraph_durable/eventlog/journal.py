@@ -9,8 +9,10 @@ from concurrent.futures import Future
 
 from langgraph_durable.eventlog.change import Change, RunLog, Statement
 
+FIRST_EVENTS = 16
 AT_ONCE_EVENTS = 128
-"""So many events are handed over although the loop has not come to rest."""
+"""So many events are handed over although the loop has not come to rest; the first of a burst
+sooner, since somebody waits for them."""
 
 BACKLOG_EVENTS = 2_000
 """After so many events the attempt waits for the writer, so that memory stays bounded."""
@@ -27,6 +29,7 @@ class Journal:
         self.log = log
         self._gathered = Change(log=log)
         self._handing_over = False
+        self._at_once = FIRST_EVENTS
         self._loop_thread: int | None = None
         log.gathered = self._put_gathered
 
@@ -62,7 +65,8 @@ class Journal:
             return
         if events[0][0] // BACKLOG_EVENTS != (events[-1][0] + 1) // BACKLOG_EVENTS:
             await asyncio.wrap_future(self._hand_over())
-        elif len(events) >= AT_ONCE_EVENTS:
+        elif len(events) >= self._at_once:
+            self._at_once = min(2 * self._at_once, AT_ONCE_EVENTS)
             self._hand_over()
         elif not self._handing_over:
             self._handing_over = True
@@ -70,6 +74,7 @@ class Journal:
 
     def _rested(self) -> None:
         self._handing_over = False
+        self._at_once = FIRST_EVENTS
         self._put_gathered()
 
     def _put_gathered(self) -> None:

@@ -241,3 +241,14 @@ async def test_such_a_thread_is_not_pruned_and_holds_up_nobody(
         pass
     assert query(database_url, "SELECT thread_id FROM threads") == [{"thread_id": "t"}]
     assert await said(engine) == ["a", "x"]
+
+
+@pytest.mark.parametrize("whole_thread", [False, True], ids=["its run", "its thread"])
+async def test_a_log_goes_with(
+    make_engine: MakeEngine, database_url: str, whole_thread: bool
+) -> None:
+    engine = await make_engine(chain(n=says("one")))
+    gone, other = [await run(engine, thread, input={"said": []}) for thread in ("t", "other")]
+    await (engine.delete_thread("t") if whole_thread else engine.delete_run(gone.run_id))
+    kept = query(database_url, "SELECT DISTINCT run_id::text FROM events")
+    assert kept == [{"run_id": other.run_id}]
