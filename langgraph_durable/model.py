@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NewType
+from typing import Any, NamedTuple, NewType
 
 Cursor = NewType("Cursor", int)
 """A position in a run's log: "after this ``seq``"."""
@@ -207,9 +207,8 @@ class Numbers:
     followers: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One row of a run's log.
+class Event(NamedTuple):
+    """One row of a run's log. A tuple, since every one that anybody follows is made.
 
     ``name`` is a LangGraph stream mode, with ``|ns1|ns2`` behind it inside subgraphs, or one
     of the engine's own: ``created``, ``started``, ``recovered``, ``end``, ``asked`` (the run

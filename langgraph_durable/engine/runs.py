@@ -205,12 +205,17 @@ class Runs(Started):
         async with reading(self._machinery.pool) as conn:
             return await runs.with_status(conn, statuses)
 
-    def batches(self, run_id: str, after: Cursor = BEGINNING) -> AsyncGenerator[list[Event], None]:
+    def batches(
+        self, run_id: str, after: Cursor = BEGINNING, *, new: Run | None = None
+    ) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, until the run's ``end`` event.
 
-        Ends early when this process drains: the client reconnects elsewhere.
+        Ends early when this process drains: the client reconnects elsewhere. ``new``: the run, if
+        it was submitted here a moment ago, so that it can be told from the beginning without
+        reading.
         """
-        return self._machinery.followers.follow(run_id, after)
+        first = entering.created(new) if new is not None else None
+        return self._machinery.followers.follow(run_id, after, first=first)
 
     async def cursor_at(self, run_id: str, checkpoint_id: str) -> Cursor:
         """Behind the events that led to a checkpoint; the beginning unless the log names it."""

@@ -34,7 +34,7 @@ PAGE_BYTES = 256 * 1024
 
 _END = " end"
 UNHEARD_SECONDS = 10.0
-"""How long the end of a run is remembered that nobody waited for when it was told."""
+"""How long a hint is remembered that nobody waited for when it was given."""
 
 PAGES_AT_ONCE = 2
 """How many followers that are far behind read at a time: each page is work, and others wait."""
@@ -76,7 +76,7 @@ class Followers:
             if watching := self._waiting.get(run_id):
                 for changed in watching:
                     changed.set()
-            elif run_id.endswith(_END):
+            else:
                 self._unheard.add(run_id)
 
     def wake_all(self) -> None:
@@ -97,13 +97,20 @@ class Followers:
         """How many follow or wait here."""
         return len(set[asyncio.Event]().union(*self._waiting.values()))
 
-    async def follow(self, run_id: str, after: Cursor) -> AsyncGenerator[list[Event], None]:
+    async def follow(
+        self, run_id: str, after: Cursor, *, first: Event | None = None
+    ) -> AsyncGenerator[list[Event], None]:
         """Batches of committed events behind ``after``, in order, until the ``end`` event.
 
         Ends at once when that event is not behind ``after``, early when this process shuts down.
+        ``first`` is all that the log held when a run was stored here, a moment ago.
         """
         behind = False
         with self._watching(run_id) as changed:
+            if first is not None and run_id not in self._unheard and not self._closed:
+                after = Cursor(first.seq)
+                yield [first]
+                await self._changed(changed)
             while True:
                 changed.clear()
                 closed = self._closed

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from langgraph_durable.errors import AssistantNotFound, ThreadNotFound
-from langgraph_durable.model import Assistant, Run, RunStatus
+from langgraph_durable.model import Assistant, Event, Run, RunStatus
 from langgraph_durable.postgres import Row
 from langgraph_durable.serde import encode
 from langgraph_durable.sql import statements
@@ -19,6 +20,7 @@ from langgraph_durable.store.runs import as_run
 from langgraph_durable.store.threads import jsonb
 
 _SQL = statements("entering")
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 async def arrival(
@@ -79,6 +81,23 @@ class Entered:
         return as_run(row | waiting), claim
 
 
+def created(run: Run) -> Event:
+    """The event that a new run's log begins with."""
+    microseconds = (run.created_at - _EPOCH) // timedelta(microseconds=1)
+    return Event(
+        run_id=run.run_id,
+        seq=0,
+        attempt=0,
+        name="created",
+        data=_created(run.run_id),
+        at=(microseconds + 500) // 1000,
+    )
+
+
+def _created(run_id: str) -> str:
+    return encode({"run_id": run_id})
+
+
 async def enter(
     conn: AsyncConnection[Row],
     run: Mapping[str, Any],
@@ -96,6 +115,6 @@ async def enter(
         **(asdict(hand) if hand else NO_HAND),
         **{name: jsonb(run[name]) for name in _OBJECTS},
         **{f"known_{name}": getattr(remembered, name, None) for name in _IDENTITY},
-        "created": encode({"run_id": run["run_id"]}),
+        "created": _created(run["run_id"]),
     }
     return Entered(await (await conn.execute(_SQL["enter"], parameters)).fetchone())

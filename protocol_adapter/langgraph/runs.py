@@ -158,13 +158,13 @@ class Runs:
             # For a client that is cut off before it has seen any id to come back with.
             query = {**query, "last_event_id": "-1"}
         return event_stream(
-            self._frames(run, view, after, cancels),
+            self._frames(run, view, after, cancels, run if request.method == "POST" else None),
             headers=run_headers(thread_id, run.run_id, "stream", query),
             close_cleanly=thread_id is not None,
         )
 
     async def _frames(
-        self, run: Run, view: View, after: Cursor | None, cancels: bool
+        self, run: Run, view: View, after: Cursor | None, cancels: bool, new: Run | None
     ) -> AsyncGenerator[bytes, None]:
         if run.status.terminal and after is None:
             yield finished(run, view)
@@ -172,7 +172,7 @@ class Runs:
             return
         projection = Projection(view, live_from(run) if after is None else after)
         with self._audience.follower(run.run_id, cancels=cancels):
-            reader = self._engine.batches(run.run_id, projection.start)
+            reader = self._engine.batches(run.run_id, projection.start, new=new)
             async with aclosing(reader) as batches:
                 async for events in batches:
                     if chunk := b"".join(map(projection.frames, events)):

@@ -16,6 +16,7 @@ from langgraph_durable.eventlog.change import RunLog
 from langgraph_durable.eventlog.followers import Followers
 from langgraph_durable.eventlog.notifier import Notifier
 from langgraph_durable.model import Cursor, Event
+from langgraph_durable.store.entering import created
 from tests.property.laws import race
 from tests.property.rig import Rig, end, handed_back, new_thread, says, succeeded, write
 
@@ -25,11 +26,15 @@ PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who joins after some steps, at a cursor, in the writer's process or another."""
+    """Somebody who joins after some steps, at a cursor, in the writer's process or another.
+
+    ``new``: before the first step, having stored the run, of which everything is wanted.
+    """
 
     after: int
     joins: int
     near: bool
+    new: bool
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,10 @@ class Step:
     next_owner: bool
 
 
-readers = st.builds(Reader, st.integers(-1, 30), st.integers(0, 6), st.booleans())
+readers = st.one_of(
+    st.builds(Reader, st.integers(-1, 30), st.integers(0, 6), st.booleans(), st.just(False)),
+    st.builds(Reader, st.just(-1), st.just(0), st.booleans(), st.just(True)),
+)
 steps = st.builds(Step, st.integers(1, 9), st.booleans(), st.sampled_from([False, False, True]))
 
 
@@ -81,7 +89,8 @@ class Story:
         await rig.forget(story.thread)
 
     async def tell(self, wanted: list[Reader], steps: list[Step], *, drains: bool) -> None:
-        self.run_id = (await self.rig.submit(self.thread)).run_id
+        self.run = await self.rig.submit(self.thread)
+        self.run_id = self.run.run_id
         log = await self.owner()
         for number, step in enumerate(steps):
             self.join([reader for reader in wanted if reader.joins == number])
@@ -114,7 +123,8 @@ class Story:
     async def read(self, reader: Reader) -> list[Event]:
         place = self.near if reader.near else self.far
         found: list[Event] = []
-        async for batch in place.follow(self.run_id, Cursor(reader.after)):
+        first = created(self.run) if reader.new else None
+        async for batch in place.follow(self.run_id, Cursor(reader.after), first=first):
             assert 0 < len(batch) <= eventlog.PAGE
             found += batch
         return found

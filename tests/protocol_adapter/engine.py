@@ -78,12 +78,14 @@ class ScriptedEngine:
     async def cancel(self, run_id: str, thread_id: str | None = None, **action: str) -> None:
         self.cancelled.set()
 
-    async def wait(self, run_id: str, *, new: bool = False) -> Run:
+    async def wait(self, run_id: str, *, new: Run | None = None) -> Run:
         async for _ in self.batches(run_id):
             pass
         return self.the_run
 
-    async def batches(self, run_id: str, after: Cursor = BEGINNING) -> AsyncIterator[list[Event]]:
+    async def batches(
+        self, run_id: str, after: Cursor = BEGINNING, *, new: Run | None = None
+    ) -> AsyncIterator[list[Event]]:
         self.followed.set()
         try:
             while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -121,7 +120,7 @@ def test_another_attempt_tells_a_message_again() -> None:
     second = log_of(
         *[("custom", 0)] * 2, ("recovered", {"values": values}), chunk("a", "whole", "t1"), end()
     )[2:]
-    events = told([*first, *[replace(row, attempt=2) for row in second]])
+    events = told([*first, *[row._replace(attempt=2) for row in second]])
     assert len({event.event_id for event in events}) == len(events)
     seen = [
         (method, data["event"] if method != "values" else data) for method, _, data in brief(events)

@@ -65,7 +65,7 @@ def whole_logs(draw: st.DrawFn) -> list[Event]:
     rows = [row for row in log if row.mode not in ("tasks", "checkpoint", "checkpoints")]
     for name, data, task in draw(st.lists(st.sampled_from(odd), max_size=6)):
         at = draw(st.integers(1, len(rows) - 1))
-        row = replace(rows[at], name=name, data=encode(data), task_id=task)
+        row = rows[at]._replace(name=name, data=encode(data), task_id=task)
         rows.insert(at, replace(row, attempt=rows[at - 1].attempt))
     return [replace(row, seq=seq) for seq, row in enumerate(rows)]
 

@@ -55,7 +55,7 @@ def write(kind: str, run: Run, log: list[Event]) -> None:
             key: value.isoformat() if isinstance(value, datetime) else value
             for key, value in asdict(run).items()
         },
-        "log": [asdict(event) for event in log],
+        "log": [event._asdict() for event in log],
         "frames": told(run, log),
     }
     text = json.dumps(held, indent=1, ensure_ascii=True, sort_keys=True)
