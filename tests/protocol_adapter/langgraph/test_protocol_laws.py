@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -66,8 +65,8 @@ def whole_logs(draw: st.DrawFn) -> list[Event]:
     for name, data, task in draw(st.lists(st.sampled_from(odd), max_size=6)):
         at = draw(st.integers(1, len(rows) - 1))
         row = rows[at]._replace(name=name, data=encode(data), task_id=task)
-        rows.insert(at, replace(row, attempt=rows[at - 1].attempt))
-    return [replace(row, seq=seq) for seq, row in enumerate(rows)]
+        rows.insert(at, row._replace(attempt=rows[at - 1].attempt))
+    return [row._replace(seq=seq) for seq, row in enumerate(rows)]
 
 
 @law
