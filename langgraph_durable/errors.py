@@ -42,6 +42,10 @@ class RunNotFound(DurableError):
     """Run not found"""
 
 
+class EventsNotKept(DurableError):
+    """Events behind this place are not kept any more: what the run came to can be read without them."""
+
+
 class AssistantNotFound(DurableError):
     """Thread or assistant not found."""
 

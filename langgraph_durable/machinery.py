@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
@@ -46,6 +47,8 @@ _log = logging.getLogger(__name__)
 SWEEP_SECONDS = 30.0
 FIRE_SECONDS = 1.0
 Sweep = Callable[[AsyncConnection[Row]], Awaitable[int]]
+Hearers = Mapping[str, Callable[[str], None]]
+"""What is done with what servers tell each other, by its kind."""
 
 
 class Machinery:
@@ -62,6 +65,7 @@ class Machinery:
         embedded: EmbeddedPostgres | None,
         works: bool,
         keepers: Sequence[Keeper],
+        hearers: Hearers,
     ) -> None:
         self._main = asyncio.get_running_loop()
         self.pool: AsyncConnectionPool[AsyncConnection[Row]] = database.pool(settings.pool_size)
@@ -73,6 +77,7 @@ class Machinery:
             cancel=self.cancel,
             connected=self._heard_nothing_until_now,
             own=lambda: self._writer.session,
+            others=hearers,
         )
         self.followers = Followers(self.pool, self.notifier.hears)
         self.loops = GraphLoops(
@@ -133,6 +138,7 @@ class Machinery:
         embedded: EmbeddedPostgres | None,
         works: bool,
         keepers: Sequence[Keeper] = (),
+        hearers: Hearers = MappingProxyType({}),
     ) -> Machinery:
         """Database first, then readers, then the worker; all or nothing."""
         url = await asyncio.to_thread(embedded.start) if embedded is not None else None
@@ -152,6 +158,7 @@ class Machinery:
                 embedded=embedded,
                 works=works,
                 keepers=keepers,
+                hearers=hearers,
             )
             try:
                 await found._start()

@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, NewType
 
+from langgraph_durable.errors import EventsNotKept
+
 Cursor = NewType("Cursor", int)
 """A position in a run's log: "after this ``seq``"."""
 
@@ -146,6 +148,11 @@ class Run:
     started_at: datetime | None
     finished_at: datetime | None
     events_deleted_at: datetime | None = None
+
+    def check_kept(self, after: Cursor) -> None:
+        """Raises EventsNotKept when the log has lost events behind ``after``."""
+        if self.events_deleted_at is not None and max(after, 0) < self.next_seq - 2:
+            raise EventsNotKept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

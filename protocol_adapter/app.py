@@ -34,6 +34,7 @@ from protocol_adapter.langgraph.assistants import Assistants
 from protocol_adapter.langgraph.commands import Commands
 from protocol_adapter.langgraph.crons import Crons
 from protocol_adapter.langgraph.disconnect import GRACE_SECONDS, Audience
+from protocol_adapter.langgraph.ends import Ends
 from protocol_adapter.langgraph.event_stream import EventStream
 from protocol_adapter.langgraph.fields import Unprocessable
 from protocol_adapter.langgraph.openapi import LANGGRAPH
@@ -67,6 +68,7 @@ STATUS_OF: dict[type[errors.DurableError], int] = {
     errors.CronNotFound: 404,
     errors.RunNotCancellable: 404,
     errors.RunNotFound: 404,
+    errors.EventsNotKept: 404,  # official clients take 410 for a failure that may pass
     errors.ThreadNotFound: 404,
     errors.ThreadBusy: 409,
     errors.ThreadExists: 409,
@@ -137,6 +139,7 @@ def _paths(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[str]:
 
 
 def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
+    ends = Ends(engine)
     alive = [*health.routes(engine), *metrics.routes(engine)]
     parts: dict[str, list[BaseRoute]] = {
         "assistants": Assistants(engine).routes(),
@@ -144,11 +147,11 @@ def _routes(engine: DurableEngine, audience: Audience) -> list[BaseRoute]:
             *Threads(engine).routes(),
             *Signals(engine).routes(),
             *ThreadStream(engine).routes(),
-            *EventStream(engine).routes(),
+            *EventStream(engine, ends).routes(),
         ],
         "runs": [
             *Crons(engine).routes(),
-            *Runs(engine, audience).routes(),
+            *Runs(engine, audience, ends).routes(),
             *Commands(engine).routes(),
         ],
         "store": Store(engine).routes(),

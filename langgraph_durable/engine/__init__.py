@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest, check_hook
 from langgraph_durable.retention import Keeper
 from langgraph_durable.settings import Settings
+from langgraph_durable.store import runs
 
 if TYPE_CHECKING:
     from langgraph_durable.embedded import EmbeddedPostgres
@@ -45,6 +46,7 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Stor
     ``works`` False only asks, and so do settings with no ``jobs_per_worker``: the runs are executed
     by other processes on the same database.
     ``keepers`` are asked to store what they make of a run's log before retention deletes it.
+    ``hearers`` get what :meth:`tell` tells at any server, by its kind; on the main loop.
 
     Raises ProjectError or SettingsError naming every problem.
     """
@@ -73,6 +75,7 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Stor
         self._works = works and self.settings.jobs_per_worker > 0
         self._starting = asyncio.Lock()
         self.keepers: list[Keeper] = []
+        self.hearers: dict[str, Callable[[str], None]] = {}
         self.project.check(self.settings, hooked=build_recovery_request is not None)
 
     @property
@@ -117,6 +120,7 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Stor
                     embedded=self._embedded,
                     works=self._works,
                     keepers=self.keepers,
+                    hearers=self.hearers,
                 )
 
     async def ensure_started(self) -> None:
@@ -149,6 +153,14 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Stor
     def jobs_max(self) -> int:
         """How many runs this process executes at a time."""
         return self.settings.jobs_per_worker if self._works else 0
+
+    async def tell(self, kind: str, text: str) -> None:
+        """A word to the ``hearers`` of every server, this one too, as far as they listen now.
+
+        Raises StoreUnavailable.
+        """
+        async with reading(self._machinery.pool) as conn:
+            await runs.announce(conn, f"{kind} {text}")
 
     async def ping(self) -> bool:
         """Does the database answer?"""

@@ -222,6 +222,16 @@ class Runs(Started):
         async with reading(self._machinery.pool) as conn:
             return await events.at_checkpoint(conn, run_id, checkpoint_id)
 
+    async def end_heard(self, run_id: str) -> None:
+        """A client has heard of this run's end: every server may know. Raises StoreUnavailable."""
+        async with single(self._machinery.pool) as conn:
+            await runs.hear_end(conn, run_id)
+
+    async def end_is_news(self, run_id: str, seconds: float) -> bool:
+        """Did this run end within so many seconds, with nobody noted by :meth:`end_heard`?"""
+        async with reading(self._machinery.pool) as conn:
+            return await runs.end_is_news(conn, run_id, seconds)
+
     def followers(self, run_id: str) -> int:
         """How many readers follow this run in this process."""
         return self._machinery.followers.count(run_id)

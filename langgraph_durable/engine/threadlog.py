@@ -21,7 +21,7 @@ class ThreadLog(Runs):
 
         Begins behind event ``after`` of the run with ``ticket`` (which may still have to begin);
         with ticket -1 at the thread's first event; with None now. Ends only when this process
-        drains. Raises ThreadNotFound.
+        drains. Raises ThreadNotFound, also when the thread is deleted later.
         """
         async with reading(self._machinery.pool) as conn:
             public = (await threads.get(conn, thread_id)).thread_id
@@ -42,6 +42,20 @@ class ThreadLog(Runs):
                 last, after = run.ticket, BEGINNING
             waiting = await self._begun(public, last)
 
+    async def check_kept(self, thread_id: str, ticket: int, after: Cursor) -> None:
+        """Raises EventsNotKept when the thread has lost events behind one of a run; ThreadNotFound.
+
+        Runs that were deleted with their logs are not missed.
+        """
+        async with reading(self._machinery.pool) as conn:
+            public = (await threads.get(conn, thread_id)).thread_id
+            named = await runs.by_ticket(conn, public, ticket)
+            behind = await runs.begun_after(conn, public, ticket)
+        if named is not None:
+            named.check_kept(after)
+        for run in behind:
+            run.check_kept(BEGINNING)
+
     async def _begun(self, thread_id: str, ticket: int) -> list[Run]:
         """Runs that began behind a ticket; waits until there is one."""
         found: list[Run] = []
@@ -53,6 +67,8 @@ class ThreadLog(Runs):
             async with reading(self._machinery.pool) as conn:
                 found[:] = await runs.begun_after(conn, thread_id, ticket)
                 pending = await runs.of_thread(conn, thread_id, limit=20, status="pending")
+                if not found and not pending:
+                    await threads.get(conn, thread_id)
             queued.update(run.run_id for run in pending)
             return bool(found) or not queued <= waited_for
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import psycopg
 
@@ -19,6 +20,7 @@ RECONNECT_SECONDS = 0.25
 class Notifier:
     """Dispatches ``events <ids>``, ``thread <id>``, ``work``, ``cancel <id>`` on the main loop.
 
+    ``others`` hear what servers tell each other besides, by its kind.
     ``connected`` is called after every (re)LISTEN: what was sent before is lost. Whoever listens
     need not be told of ``events`` by the ``own`` session: that tells the process itself.
     """
@@ -33,6 +35,7 @@ class Notifier:
         cancel: Callable[[str], None],
         connected: Callable[[], None],
         own: Callable[[], int | None] = lambda: None,
+        others: Mapping[str, Callable[[str], None]] = MappingProxyType({}),
     ) -> None:
         self._database = database
         self._deaf_after_seconds = deaf_after_seconds
@@ -41,6 +44,7 @@ class Notifier:
         self._cancel = cancel
         self._connected = connected
         self._own = own
+        self._others = others
         self._heard_at = float("-inf")
         self._task: asyncio.Task[None] | None = None
 
@@ -85,3 +89,5 @@ class Notifier:
             self._work()
         elif kind == "cancel":
             self._cancel(rest)
+        elif kind in self._others:
+            self._others[kind](rest)

@@ -71,6 +71,17 @@ SELECT :columns
 FROM runs r JOIN threads t USING (thread_id)
 WHERE r.thread_id = %(thread_id)s AND r.ticket = %(ticket)s
 
+-- hear_end --
+-- A client has heard of the end of a run.
+UPDATE runs SET end_heard_at = now()
+WHERE run_id = %(run_id)s AND finished_at IS NOT NULL AND end_heard_at IS NULL
+
+-- end_is_news --
+-- Has a run ended a moment ago, and no client heard of it?
+SELECT 1 FROM runs
+WHERE run_id = %(run_id)s AND end_heard_at IS NULL
+  AND finished_at > now() - make_interval(secs => %(seconds)s)
+
 -- open_of_thread --
 -- The runs of a thread that wait or run, in key order; the thread must be locked.
 SELECT run_id, thread_id, status, attempt, crashes, next_seq, cancel_action, asleep, asks,

@@ -110,8 +110,10 @@ SET "values" = %(values)s, interrupts = %(interrupts)s, error = %(error)s,
 WHERE t.thread_id = %(thread_id)s
 
 -- delete --
--- The thread with runs, logs and aliases; checkpoints go by `delete_checkpoints`.
-DELETE FROM threads WHERE thread_id = %(thread_id)s
+-- The thread with runs, logs and aliases; checkpoints go by `delete_checkpoints`. Whoever follows it
+-- hears of it; nobody follows a temporary one.
+WITH gone AS (DELETE FROM threads WHERE thread_id = %(thread_id)s RETURNING thread_id, temporary)
+SELECT pg_notify('langgraph_durable', 'thread ' || thread_id) FROM gone WHERE NOT temporary
 
 -- checkpoint_threads --
 -- Every checkpoint thread a thread ever used.

@@ -207,6 +207,22 @@ async def delete(conn: AsyncConnection[Row], run_id: str) -> None:
     await conn.execute(_SQL["delete"], {"run_id": run_id})
 
 
+async def hear_end(conn: AsyncConnection[Row], run_id: str) -> None:
+    """Note that a client has heard of the end of a run."""
+    await conn.execute(_SQL["hear_end"], {"run_id": run_id})
+
+
+async def end_is_news(conn: AsyncConnection[Row], run_id: str, seconds: float) -> bool:
+    """Has a run ended within so many seconds, and no client heard of it?"""
+    asked = {"run_id": run_id, "seconds": seconds}
+    return await (await conn.execute(_SQL["end_is_news"], asked)).fetchone() is not None
+
+
+async def announce(conn: AsyncConnection[Row], note: str) -> None:
+    """Tell every server; heard at commit."""
+    await conn.execute("SELECT pg_notify('langgraph_durable', %s)", (note,))
+
+
 async def announce_end(conn: AsyncConnection[Row], run_id: str) -> None:
     """Hint to every follower that a run ended without its owner; heard at commit."""
     await conn.execute(
@@ -217,9 +233,9 @@ async def announce_end(conn: AsyncConnection[Row], run_id: str) -> None:
 
 async def announce_work(conn: AsyncConnection[Row]) -> None:
     """Hint to every worker that something is due; heard at commit."""
-    await conn.execute("SELECT pg_notify('langgraph_durable', 'work')")
+    await announce(conn, "work")
 
 
 async def announce_cancel(conn: AsyncConnection[Row], run_id: str) -> None:
     """Hint to the owner that a person wants the run stopped; heard at commit."""
-    await conn.execute("SELECT pg_notify('langgraph_durable', %s)", (f"cancel {run_id}",))
+    await announce(conn, f"cancel {run_id}")

@@ -49,7 +49,7 @@ INVOCATIONS = Door(
                 202: Answer(schema=ref("Invocation"), headers=_PLACE),
             },
             ref("InvocationCreate"),
-            refusals=(404, 409),
+            refusals=(404, 409, 410),
         ),
         "GET /invocations/{id}": Operation(
             "How an invocation stands", {200: Answer(schema=ref("Invocation"))}, refusals=(404,)
@@ -63,7 +63,7 @@ INVOCATIONS = Door(
             },
             query={"after": number(0, 10**18 - 1)},
             headers=("Last-Event-ID",),
-            refusals=(404,),
+            refusals=(404, 410),
         ),
         "POST /invocations/{id}/cancel": Operation(
             "Stop an invocation for good",

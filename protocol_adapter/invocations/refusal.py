@@ -7,6 +7,7 @@ from protocol_adapter.envelope import Refusal, broken, unavailable
 
 _ANSWERS: dict[type[errors.DurableError], tuple[int, str | None, str]] = {
     errors.RunNotFound: (404, None, "invocation_not_found"),
+    errors.EventsNotKept: (410, None, "events_not_kept"),
     errors.ThreadNotFound: (404, "session_id", "session_not_found"),
     errors.KeyReused: (409, "id", "id_reused"),
     errors.RunNotCancellable: (409, None, "invocation_not_cancellable"),

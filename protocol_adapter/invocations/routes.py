@@ -68,6 +68,7 @@ class Invocations:
     async def events(self, http: Request) -> Response:
         after = _cursor(http)
         run = await self._run(http)
+        run.check_kept(after)
         accepts = http.headers.get("accept", "")
         if _JSON in accepts and _EVENTS not in accepts:
             return json_answer(await delivery.page(self._engine, run, after))
@@ -120,6 +121,7 @@ class Invocations:
 
     async def _first_answer(self, run: Run, asked: Asked) -> Response:
         if asked.stream:
+            run.check_kept(BEGINNING)
             return self._stream(run, BEGINNING)
         if asked.background or run.status.terminal:
             status = 200 if run.status.terminal else 202

@@ -24,7 +24,7 @@ from protocol_adapter.langgraph.fields import (
 from protocol_adapter.langgraph.http import answer, answer_page, json_body, segment
 from protocol_adapter.langgraph.objects import cron_object
 from protocol_adapter.langgraph.request import parse_run
-from protocol_adapter.langgraph.selection import CRON_FIELDS, check_columns, select
+from protocol_adapter.langgraph.selection import CRON_COLUMNS, check_columns, select
 
 SORTS = (
     *("cron_id", "assistant_id", "thread_id", "created_at", "updated_at"),
@@ -37,8 +37,6 @@ OF_THE_RUN = (
     *("stream_resumable", "checkpoint_during"),
 )
 KEYS = frozenset({*OF_THE_RUN, *DATES, "on_run_completed"})
-FIXED = frozenset({"assistant_id", "multitask_strategy"})
-"""What a cron keeps for its life."""
 
 
 class Crons:
@@ -86,7 +84,7 @@ class Crons:
         body = await json_body(request)
         limit, offset = page(body)
         columns = texts(body, "select")
-        check_columns(columns, (*CRON_FIELDS, "now"))
+        check_columns(columns, CRON_COLUMNS)
         found, total = await self._engine.search_crons(
             **_filters(body),
             limit=limit,
@@ -94,7 +92,9 @@ class Crons:
             sort_by=choice(body, "sort_by", SORTS, "created_at"),
             sort_order=choice(body, "sort_order", ("asc", "desc"), "desc"),
         )
-        return answer_page([select(cron_object(cron), columns) for cron in found], total, offset)
+        now = {"now": datetime.now(UTC)} if "now" in (columns or ()) else {}
+        rows = [select(cron_object(cron) | now, columns) for cron in found]
+        return answer_page(rows, total, offset)
 
     async def count(self, request: Request) -> Response:
         _, total = await self._engine.search_crons(**_filters(await json_body(request)), limit=1)
@@ -124,9 +124,15 @@ def parse_cron(body: Mapping[str, Any], thread_id: str | None) -> CronWish:
 
 
 def changed_cron(held: Cron, body: Mapping[str, Any]) -> CronWish:
-    """The cron with all that a body names; null says nothing, except that an end time is gone."""
-    told = {key: body[key] for key in body if key in KEYS - FIXED and body[key] is not None}
+    """The cron with all that a body names; null says nothing, except that an end time is gone.
+
+    Its assistant stays: a body may name it, and no other.
+    """
+    told = {key: body[key] for key in body if key in KEYS and body[key] is not None}
     kept = dict(held.payload)
+    own = kept["assistant_id"]
+    if told.pop("assistant_id", own) not in (own, held.assistant_id):
+        raise Unprocessable("'assistant_id' is fixed: make another cron for another assistant")
     if "end_time" in body and body["end_time"] is None:
         kept.pop("end_time", None)
     return parse_cron({**kept, **told}, held.thread_id)

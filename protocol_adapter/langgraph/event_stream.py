@@ -1,16 +1,15 @@
 """``POST /threads/{thread_id}/stream/events``: a thread's events in the agent streaming protocol.
 
-The stream never ends by itself: to both official clients a clean end is a failure.
+The stream never ends by itself: to both official clients a clean end is a failure. One whose thread
+is deleted is cut off: who comes back is told.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from starlette.requests import Request
@@ -18,15 +17,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import InvalidRequest
+from langgraph_durable.errors import InvalidRequest, ThreadNotFound
 from langgraph_durable.model import BEGINNING, Run, RunStatus
+from protocol_adapter.langgraph.ends import Ends
 from protocol_adapter.langgraph.fields import Unprocessable, digits, number, texts
 from protocol_adapter.langgraph.http import json_body, segment
 from protocol_adapter.langgraph.protocol_events import (
     CHANNELS,
-    LOGGED,
     ProtocolEvent,
     ProtocolEvents,
+    row_of,
     ticket_of,
 )
 from protocol_adapter.sse import StreamCut, event_stream, frame
@@ -34,14 +34,8 @@ from protocol_adapter.sse import StreamCut, event_stream, frame
 WATCHER = frozenset({"lifecycle", "input"})
 """What a client's watcher asks for, which it opens before it starts a run, or beside it."""
 
-RECENT = timedelta(seconds=10)
-"""Longer than the clocks of a server and its database differ."""
-
 START_SECONDS = 0.5
 """How long a watcher of an idle thread waits for the run that its client is about to start."""
-
-HEARD = 1000
-"""How many of the latest ends that watchers were told are remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,23 +67,35 @@ class Subscription:
 class EventStream:
     """The thread's events, over the same log as every other stream."""
 
-    def __init__(self, engine: DurableEngine) -> None:
+    def __init__(self, engine: DurableEngine, ends: Ends) -> None:
         self._engine = engine
-        self._heard: deque[str] = deque(maxlen=HEARD)
+        self._ends = ends
 
     def routes(self) -> list[BaseRoute]:
         return [Route("/threads/{thread_id}/stream/events", self.stream, methods=["POST"])]
 
     async def stream(self, request: Request) -> Response:
-        """SSE; each event's ``id`` is its ``seq``. Raises 400 for an unknown channel."""
+        """SSE; each event's ``id`` is its ``seq``. Raises 400 for an unknown channel.
+
+        A place that events are lost behind is refused: EventsNotKept.
+        """
         thread_id = segment(request, "thread_id")
         subscription = parse_subscription(
             await json_body(request), request.headers.get("last-event-id")
         )
         await self._engine.thread(thread_id)
+        if (since := subscription.since) is not None and subscription.channels != WATCHER:
+            await self._engine.check_kept(thread_id, ticket_of(since), row_of(since))
         return event_stream(self._frames(thread_id, subscription), close_cleanly=False)
 
     async def _frames(self, thread_id: str, wanted: Subscription) -> AsyncGenerator[bytes, None]:
+        with suppress(ThreadNotFound):
+            async with aclosing(self._events(thread_id, wanted)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        raise StreamCut
+
+    async def _events(self, thread_id: str, wanted: Subscription) -> AsyncGenerator[bytes, None]:
         """The events behind ``since``, then those of every run that begins behind its run.
 
         A delayed run begins behind younger ones, and its places lie before theirs.
@@ -104,12 +110,11 @@ class EventStream:
                     if current is not None and ticket is not None and current.ticket >= ticket:
                         wanted = replace(wanted, since=None)
                     told, current = ProtocolEvents(run, wanted.kinds), run
-                if wanted.channels == WATCHER and rows[-1].mode == "end":
-                    self._heard.append(run.run_id)
                 events = (event for row in rows for event in told.events(row))
                 if chunk := b"".join(_frame(event) for event in events if wanted.shows(event)):
                     yield chunk
-        raise StreamCut
+                if wanted.channels == WATCHER and rows[-1].mode == "end":
+                    self._ends.told(run)
 
     async def _first(self, thread_id: str, wanted: Subscription) -> int | None:
         """The ticket of the run to begin with; None: the next one.
@@ -118,7 +123,7 @@ class EventStream:
         subscribes behind ``run.start`` must see a run that is over already. The Python client's
         watcher takes any run's end for that of its own, so the last run of an idle thread is told
         to it only when no newer one begins, and when it has failed or may be the very run that
-        its client has started.
+        its client has started. A run whose events are not kept cannot be told whole, and is not.
         """
         if wanted.since is not None:
             return ticket_of(wanted.since)
@@ -129,25 +134,24 @@ class EventStream:
             await asyncio.sleep(START_SECONDS)
             known = runs[0].ticket
             newer = [run for run in await self._recent(thread_id) if run.ticket > known]
-            if not newer and not self._news(runs[0]):
+            if not newer and not await self._news(runs[0]):
                 return None
             runs = newer or runs
-        return _first_unfinished(runs).ticket
+        first = _first_unfinished(runs)
+        whole = wanted.channels == WATCHER or first.events_deleted_at is None
+        return first.ticket if whole else None
 
     async def _recent(self, thread_id: str) -> list[Run]:
         return await self._engine.runs(thread_id, limit=100)
 
-    def _news(self, run: Run) -> bool:
+    async def _news(self, run: Run) -> bool:
         """May a watcher wait for the end of a run that is over?
 
         A failure it is told in any case, a success only when this protocol has started the run,
-        it ended a moment ago, and no watcher has heard of that here.
+        it ended a moment ago, and nobody has heard of that yet, at whatever server.
         """
-        if run.finished_at is None or run.status is not RunStatus.SUCCESS:
-            return True
-        ours = list(run.request["stream_modes"]) == list(LOGGED)
-        recent = datetime.now(UTC) - run.finished_at < RECENT
-        return ours and recent and run.run_id not in self._heard
+        failed = run.finished_at is None or run.status is not RunStatus.SUCCESS
+        return failed or await self._ends.are_news(run)
 
 
 def parse_subscription(body: Mapping[str, Any], last_event_id: str | None) -> Subscription:

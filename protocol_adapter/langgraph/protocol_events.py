@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from langgraph_durable.model import Event, Run
+from langgraph_durable.model import Cursor, Event, Run
 from langgraph_durable.serde import decode, encode
 from protocol_adapter.langgraph.content_blocks import MessageStreams
 from protocol_adapter.langgraph.lifecycle import Change, Subgraphs, lifecycle_id, root_status
@@ -32,6 +32,13 @@ _MESSAGES, _SUBGRAPHS, _TOLD, _LAST = 0, 256, 512, 1023
 def place(ticket: int, seq: int, number: int = _LAST) -> int:
     """A place on a thread as one integer, within the 53 bits that JavaScript counts exactly."""
     return ((ticket << _SEQ_BITS | seq + 1) << _NUMBER_BITS) | min(number, _LAST)
+
+
+def row_of(since: int) -> Cursor:
+    """The last row of its run's log that a place leaves nothing of."""
+    row, number = divmod(since, 1 << _NUMBER_BITS)
+    seq = (row & ((1 << _SEQ_BITS) - 1)) - 1
+    return Cursor(seq if number == _LAST else seq - 1)
 
 
 def ticket_of(since: int) -> int:

@@ -127,9 +127,19 @@ def stream_modes(value: Any) -> tuple[str, ...]:
 
 
 def checkpoint_of(value: Any, key: str = "checkpoint") -> dict[str, Any] | None:
-    """What is left of a client's checkpoint object: None when it only names the thread."""
-    outer = mapping({key: value}, key)
-    given = mapping(outer, "configurable") or outer
+    """What is left of a client's checkpoint object: None when it only names the thread.
+
+    It may be a config that holds one, or both at once as long as they agree.
+    """
+    given = mapping({key: value}, key)
+    inner, outer = _place(mapping(given, "configurable")), _place(given)
+    for name in inner.keys() & outer.keys():
+        if inner[name] != outer[name]:
+            raise Unprocessable(f"'{key}' has two values of '{name}'")
+    return outer | inner or None
+
+
+def _place(given: Mapping[str, Any]) -> dict[str, Any]:
     nested = mapping(given, "checkpoint_map")
     for namespace in nested:
         text(nested, namespace)
@@ -138,7 +148,7 @@ def checkpoint_of(value: Any, key: str = "checkpoint") -> dict[str, Any] | None:
         "checkpoint_ns": text(given, "checkpoint_ns"),
         "checkpoint_map": nested,
     }
-    return {name: found for name, found in kept.items() if found} or None
+    return {name: found for name, found in kept.items() if found}
 
 
 def _assistant(body: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
 from langgraph_durable.serde import clean
 from protocol_adapter.langgraph.bulk import Bulk, cancel_action
 from protocol_adapter.langgraph.disconnect import Audience
+from protocol_adapter.langgraph.ends import Ends
 from protocol_adapter.langgraph.fields import one_of, page
 from protocol_adapter.langgraph.http import (
     answer,
@@ -28,7 +29,7 @@ from protocol_adapter.langgraph.http import (
 )
 from protocol_adapter.langgraph.objects import result_text, run_object
 from protocol_adapter.langgraph.request import parse_run, stream_modes
-from protocol_adapter.langgraph.selection import RUN_FIELDS, check_columns, select
+from protocol_adapter.langgraph.selection import RUN_COLUMNS, check_columns, select
 from protocol_adapter.langgraph.stream import (
     Projection,
     View,
@@ -45,9 +46,10 @@ STATUSES = tuple(RunStatus)
 class Runs:
     """The routes under ``/threads/{thread_id}/runs`` and ``/runs``."""
 
-    def __init__(self, engine: DurableEngine, audience: Audience) -> None:
+    def __init__(self, engine: DurableEngine, audience: Audience, ends: Ends) -> None:
         self._engine = engine
         self._audience = audience
+        self._ends = ends
 
     def routes(self) -> list[BaseRoute]:
         of_thread = "/threads/{thread_id}/runs"
@@ -100,6 +102,8 @@ class Runs:
         after = cursor_of(_last_event_id(request), run)
         if (shown := _shown(request)) and (after is None or after == BEGINNING):
             after = await self._engine.cursor_at(run.run_id, shown)
+        if after is not None:
+            run.check_kept(after)
         return self._open_stream(request, run, view, after, cancels or _cancels(run))
 
     async def get(self, request: Request) -> Response:
@@ -108,7 +112,7 @@ class Runs:
     async def list(self, request: Request) -> Response:
         limit, offset = page(query(request))
         columns = many(request, "select")
-        check_columns(columns, RUN_FIELDS)
+        check_columns(columns, RUN_COLUMNS)
         status = request.query_params.get("status") or None
         runs = await self._engine.runs(
             segment(request, "thread_id"),
@@ -168,6 +172,7 @@ class Runs:
     ) -> AsyncGenerator[bytes, None]:
         if run.status.terminal and after is None:
             yield finished(run, view)
+            self._ends.told(run)
         if run.status.terminal and (after is None or after >= run.next_seq - 1):
             return
         projection = Projection(view, live_from(run) if after is None else after)
@@ -179,12 +184,14 @@ class Runs:
                         yield chunk
         if not projection.ended:
             raise StreamCut
+        self._ends.told(run)
 
     def _open_result(
         self, request: Request, run: Run, cancels: bool, *, new: Run | None = None
     ) -> Response:
         headers = run_headers(_public(request, run), run.run_id, "join")
         if run.status.terminal:
+            self._ends.told(run)
             return Response(result_text(run), headers=headers, media_type="application/json")
         return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
 
@@ -196,6 +203,7 @@ class Runs:
         if not run.status.terminal:
             raise StreamCut
         yield (await self._undone(run) if run.hidden else result_text(run)).encode()
+        self._ends.told(run)
 
     async def _undone(self, run: Run) -> str:
         """What a run that was rolled back leaves: the values its thread had before it."""

@@ -29,13 +29,15 @@ STATE_FIELDS = (
     *("values", "next", "tasks", "metadata", "created_at", "checkpoint", "parent_checkpoint"),
     *("interrupts", "checkpoint_id", "parent_checkpoint_id"),
 )
-ELSEWHERE = ("context", "cancel_reason")
-"""Columns that clients may name and that rows here do not have."""
+THREAD_COLUMNS = (*THREAD_FIELDS, "context")
+RUN_COLUMNS = (*RUN_FIELDS, "cancel_reason")
+CRON_COLUMNS = (*CRON_FIELDS, "now")
+"""With what the clients' own lists of columns name besides: null where rows here do not have it."""
 
 
 def select(row: Mapping[str, Any], keys: Iterable[str] | None) -> dict[str, Any]:
     """Only the asked columns of a row, all without ``keys``."""
-    return dict(row) if not keys else {key: row[key] for key in keys if key in row}
+    return dict(row) if not keys else {key: row.get(key) for key in keys}
 
 
 def select_state(state: Mapping[str, Any], keys: Iterable[str] | None) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def select_state(state: Mapping[str, Any], keys: Iterable[str] | None) -> dict[s
 def check_columns(keys: Iterable[str] | None, known: Collection[str]) -> None:
     """Raises Unprocessable for a column nobody has."""
     for key in keys or ():
-        if key not in known and key not in ELSEWHERE:
+        if key not in known:
             raise Unprocessable(f"'select' does not know the column {key!r}")
 
 

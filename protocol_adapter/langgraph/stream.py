@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run, RunStatus
@@ -116,12 +117,20 @@ class Projection:
 
 
 class ThreadProjection(Projection):
-    """One run's frames in its thread's stream, which goes on behind the run's end."""
+    """One run's frames in its thread's stream, which goes on behind the run's end.
+
+    A thread outlives the logs of its runs: the end of one whose events are gone says so.
+    """
+
+    def __init__(self, *about: Any, events_deleted_at: datetime | None = None, **more: Any) -> None:
+        super().__init__(*about, **more)
+        gone = events_deleted_at is not None
+        self._lacks = {"events_deleted_at": events_deleted_at} if gone else {}
 
     def _end(self, run_id: str, status: str, error: Mapping[str, Any] | None, seq: int) -> bytes:
         failed = error is not None and status != RunStatus.INTERRUPTED
         head = frame("error", encode(error)) if failed else b""
-        done = encode({"status": "run_done", "run_id": run_id})
+        done = encode({"status": "run_done", "run_id": run_id, **self._lacks})
         return head + frame("metadata", done, event_id=self._name(seq))
 
 

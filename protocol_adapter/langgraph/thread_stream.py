@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
+from langgraph_durable.errors import ThreadNotFound
 from langgraph_durable.model import BEGINNING, Cursor, Event, Run
 from langgraph_durable.serde import decode, encode
 from protocol_adapter.langgraph.fields import one_of
@@ -22,7 +23,7 @@ MODES = ("run_modes", "lifecycle", "state_update")
 
 
 class ThreadStream:
-    """An endless stream; an id in it is ``<ticket of the run>-<seq of the event>``."""
+    """Ends with the thread only; an id in it is ``<ticket of the run>-<seq of the event>``."""
 
     def __init__(self, engine: DurableEngine) -> None:
         self._engine = engine
@@ -36,9 +37,11 @@ class ThreadStream:
         modes = frozenset(one_of("stream_mode", mode, MODES) for mode in asked or ["run_modes"])
         await self._engine.thread(thread_id)
         ticket, after = place_of(request.headers.get("last-event-id"))
+        if ticket is not None and ticket >= 0 and "run_modes" in modes:
+            await self._engine.check_kept(thread_id, ticket, after)
         query = urlencode({"stream_mode": sorted(modes)}, doseq=True)
         return event_stream(
-            self._frames(thread_id, modes, ticket, after),
+            _while_it_lives(self._frames(thread_id, modes, ticket, after)),
             headers={"Location": f"/threads/{thread_id}/stream?{query}"},
             close_cleanly=False,
         )
@@ -65,6 +68,16 @@ class ThreadStream:
         return frame("state_update", encode(state))
 
 
+async def _while_it_lives(
+    frames: AsyncGenerator[bytes, None],
+) -> AsyncGenerator[bytes, None]:
+    """``frames`` of a thread, until it is deleted."""
+    with suppress(ThreadNotFound):
+        async with aclosing(frames):
+            async for chunk in frames:
+                yield chunk
+
+
 class _Shown:
     """What one run shows in its thread's stream."""
 
@@ -73,7 +86,12 @@ class _Shown:
         whole = view_of(run, [], None)
         view = whole if "run_modes" in modes else View(modes=frozenset())
         self._hidden = not modes & {"run_modes", "lifecycle"}
-        self._projection = ThreadProjection(view, after, name=lambda seq: f"{run.ticket}-{seq}")
+        self._projection = ThreadProjection(
+            view,
+            after,
+            name=lambda seq: f"{run.ticket}-{seq}",
+            events_deleted_at=run.events_deleted_at,
+        )
 
     def frames(self, event: Event) -> bytes:
         return b"" if self._hidden else self._projection.frames(event)

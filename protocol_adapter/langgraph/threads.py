@@ -42,7 +42,7 @@ from protocol_adapter.langgraph.objects import (
 )
 from protocol_adapter.langgraph.request import checkpoint_of, supersteps, time_to_live
 from protocol_adapter.langgraph.selection import (
-    THREAD_FIELDS,
+    THREAD_COLUMNS,
     check_columns,
     check_state_keys,
     extract,
@@ -52,6 +52,8 @@ from protocol_adapter.langgraph.selection import (
 
 SORTS = ("thread_id", "status", "created_at", "updated_at", "state_updated_at")
 STATUSES = tuple(ThreadStatus)
+INCLUDED = ("ttl",)
+"""What a thread shows when it is asked to."""
 
 
 class Threads:
@@ -107,8 +109,9 @@ class Threads:
         return answer({"pruned_count": pruned})
 
     async def get(self, request: Request) -> Response:
+        more = [one_of("include", each, INCLUDED) for each in many(request, "include")]
         thread = await self._engine.thread(_id(request))
-        about = ttl_object(thread) if "ttl" in many(request, "include") else {}
+        about = ttl_object(thread) if "ttl" in more else {}
         return answer(thread_object(thread) | about)
 
     async def update(self, request: Request) -> Response:
@@ -116,7 +119,7 @@ class Threads:
         thread = await self._engine.update_thread(
             _id(request), mapping(body, "metadata"), ttl=time_to_live(body)
         )
-        if "return=minimal" in request.headers.get("prefer", ""):
+        if "return=minimal" in request.headers.get("prefer", "").lower():
             return Response(status_code=204)
         return answer(thread_object(thread))
 
@@ -128,7 +131,7 @@ class Threads:
         body = await json_body(request)
         limit, offset = page(body)
         columns, paths = texts(body, "select"), _paths(body)
-        check_columns(columns, THREAD_FIELDS)
+        check_columns(columns, THREAD_COLUMNS)
         threads, total = await self._engine.search_threads(
             **_filters(body),
             ids=texts(body, "ids"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,7 +53,13 @@ TOLD_TO_NOBODY = (
     *("SELECT ", "INSERT ", "dbname=", "postgresql:", "SQLSTATE"),
 )
 
-fuzz = settings(law, max_examples=100)
+
+def examples(few: int) -> int:
+    """How many bodies are made at random; ``BAD_BODY_EXAMPLES`` of them where a person says so."""
+    return int(os.environ.get("BAD_BODY_EXAMPLES", few))
+
+
+fuzz = settings(law, max_examples=examples(100))
 
 texts = st.one_of(
     st.text(max_size=6),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.badness import DEEP, NO_BODIES, bodies, check_alive, check_told, texts
+from tests.contract.badness import DEEP, NO_BODIES, bodies, check_alive, check_told, examples, texts
 from tests.contract.people import People
 from tests.contract.test_bad_input_responses import given_input, items
 from tests.property.laws import law
@@ -144,7 +144,7 @@ known = {
 
 
 def test_no_body_at_random_breaks_a_conversation(people: People, conversation: str) -> None:
-    @settings(law, max_examples=400)
+    @settings(law, max_examples=examples(400))
     @given(bodies(known), st.sampled_from(PLACES))
     def send(content: bytes, place: str) -> None:
         path = CONVERSATIONS + place.format(id=conversation)
@@ -162,7 +162,7 @@ def test_no_body_at_random_breaks_a_conversation(people: People, conversation: s
 
 
 def test_no_turn_at_random_breaks_a_conversation(people: People, conversation: str) -> None:
-    @settings(law, max_examples=100)
+    @settings(law, max_examples=examples(100))
     @given(given_input)
     def send(given: Any) -> None:
         answer = people.post(model="payer", input=given, conversation=conversation)
@@ -172,7 +172,7 @@ def test_no_turn_at_random_breaks_a_conversation(people: People, conversation: s
     check_alive(people.http)
 
 
-@settings(law, max_examples=100)
+@settings(law, max_examples=examples(100))
 @given(
     st.sampled_from(["GET", "POST", "DELETE"]),
     st.sampled_from(["", "/items", "/items/x", "/items?limit=5&after=x"]),

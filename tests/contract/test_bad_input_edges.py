@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.badness import ODD, check_alive, fuzz, texts
+from tests.contract.badness import ODD, check_alive, examples, fuzz, texts
 from tests.contract.langgraph_bodies.endpoints import (
     EVERY_ONE,
     TAKES_LISTS,
@@ -23,7 +23,7 @@ from tests.contract.langgraph_bodies.known import Known, make_known, survive
 from tests.contract.langgraph_bodies.wrong import GOOD, RUN
 from tests.servers import Server
 
-few = settings(fuzz, max_examples=25)
+few = settings(fuzz, max_examples=examples(25))
 UNHARMED = [(method, path) for method, path in EVERY_ONE if method != "DELETE"]
 """What leaves the known ids alone."""
 

@@ -19,6 +19,7 @@ from tests.contract.badness import (
     bodies,
     check_alive,
     check_told,
+    examples,
     fuzz,
     texts,
     values,
@@ -373,7 +374,7 @@ MODELS = st.sampled_from(["chat", "agent", "echo"])
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_no_body_at_random_breaks_anything(client: httpx.Client, prefix: str) -> None:
-    @settings(fuzz, max_examples=250)
+    @settings(fuzz, max_examples=examples(250))
     @given(bodies(asked, model=MODELS, input=given_input))
     def send(content: bytes) -> None:
         answer = client.post(f"{prefix}{CREATE}", content=content)

@@ -177,6 +177,24 @@ async def test_what_makes_no_sense_is_refused_when_the_cron_is_made(
         assert response.status_code == 422, response.text
 
 
+async def test_a_change_may_name_its_assistant_and_no_other(
+    http: httpx.AsyncClient, client: LangGraphClient
+) -> None:
+    cron: Any = await client.crons.create("steps", schedule=NEVER)
+    path = f"/runs/crons/{cron['cron_id']}"
+    for own in ("steps", cron["assistant_id"], None):
+        changed = await http.patch(path, json={"assistant_id": own, "multitask_strategy": "reject"})
+        assert changed.json()["payload"]["multitask_strategy"] == "reject"
+        assert changed.json()["assistant_id"] == cron["assistant_id"]
+    refused = await http.patch(path, json={"assistant_id": "echo", "enabled": False})
+    assert refused.status_code == 422
+    found: Any = await client.crons.search(select=["cron_id", "enabled", "now"])
+    [row] = [each for each in found if each["cron_id"] == cron["cron_id"]]
+    assert row["enabled"]
+    assert datetime.fromisoformat(row["now"]).tzinfo is not None
+    await client.crons.delete(cron["cron_id"])
+
+
 async def test_a_wrong_change_changes_nothing(client: LangGraphClient) -> None:
     cron: Any = await client.crons.create("steps", schedule=NEVER)
     with pytest.raises(UnprocessableEntityError):

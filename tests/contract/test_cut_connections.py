@@ -32,12 +32,15 @@ def proxy(make_server: MakeServer, database_url: str) -> Iterator[CuttingProxy]:
 
 
 async def test_a_stream_over_a_line_that_is_cut_every_2_s_is_whole(proxy: CuttingProxy) -> None:
-    asynchronous, synchronous, raw = await asyncio.gather(
-        read(proxy.url), asyncio.to_thread(read_sync, proxy.url), read_raw(proxy.url)
+    """With a thread and without one: then the clients ask nobody how the run stands."""
+    readings = await asyncio.gather(
+        *[read(proxy.url, stateless=stateless) for stateless in (False, True)],
+        *[asyncio.to_thread(read_sync, proxy.url, stateless=s) for s in (False, True)],
+        read_raw(proxy.url),
     )
-    for parts in (asynchronous, synchronous, raw):
+    for parts in readings:
         assert_whole(parts)
-    assert proxy.connections > 3 * END * PAUSE_SECONDS / 4
+    assert proxy.connections > len(readings) * END * PAUSE_SECONDS / 4
 
 
 def assert_whole(parts: list[Any]) -> None:
@@ -55,15 +58,15 @@ def assert_whole(parts: list[Any]) -> None:
     assert (parts[0].event, parts[-1].event) == ("metadata", "end")
 
 
-async def read(url: str) -> list[Any]:
+async def read(url: str, *, stateless: bool) -> list[Any]:
     async with get_client(url=url) as client:
-        thread_id = (await client.threads.create())["thread_id"]
+        thread_id: Any = None if stateless else (await client.threads.create())["thread_id"]
         return [part async for part in client.runs.stream(thread_id, "chat", **QUESTION)]
 
 
-def read_sync(url: str) -> list[Any]:
+def read_sync(url: str, *, stateless: bool) -> list[Any]:
     with get_sync_client(url=url) as client:
-        thread_id = client.threads.create()["thread_id"]
+        thread_id: Any = None if stateless else client.threads.create()["thread_id"]
         return list(client.runs.stream(thread_id, "chat", **QUESTION))
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
+from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from tests import servers
+from tests.conftest import MakeServer
 from tests.contract.protocol import command, data_of, phase, start, until
 from tests.contract.test_protocol_v3 import collect
+from tests.servers import Server
 
 PAUSES = [0.0, 0.7]
 """Seconds between entering a stream and starting its run; servers wait half a second there."""
@@ -48,6 +51,55 @@ async def test_the_output_of_a_turn_is_never_that_of_another_door(
         await thread.run.start(input=TURN)
         output = await asyncio.wait_for(thread.output, 10)
         assert len(output["steps"]) == 10
+
+
+async def test_a_turn_is_its_own_at_whichever_server_it_is_asked_for(
+    server: Server, make_server: MakeServer
+) -> None:
+    """The second server starts behind the first turn: nobody in it has heard of that."""
+    current, urls = None, [server.url]
+    for turn in (1, 2, 3):
+        async with (
+            get_client(url=urls[turn % len(urls)]) as client,
+            client.threads.stream(current, assistant_id="slow") as thread,
+        ):
+            current = thread.thread_id
+            await asyncio.sleep(PAUSES[1])
+            await thread.run.start(input=TURN)
+            output = await asyncio.wait_for(thread.output, 10)
+        assert len(output["steps"]) == 5 * turn
+        if turn == 1:
+            urls.append(make_server("basic", database_url=server.database_url).start().url)
+
+
+@pytest.mark.parametrize("ask", ["join", "stream", "stream?last_event_id=-1"])
+async def test_a_turn_behind_one_that_was_followed_by_its_run_is_its_own(
+    client: LangGraphClient, http: httpx.AsyncClient, thread_id: str, ask: str
+) -> None:
+    run_id = await start(http, thread_id, "slow", TURN)
+    assert (await http.get(f"/threads/{thread_id}/runs/{run_id}/{ask}")).is_success
+    async with client.threads.stream(thread_id, assistant_id="slow") as thread:
+        await asyncio.sleep(PAUSES[1])
+        await thread.run.start(input=TURN)
+        assert len((await asyncio.wait_for(thread.output, 10))["steps"]) == 10
+
+
+async def test_who_subscribes_behind_the_end_of_its_run_hears_of_it_once(
+    http: httpx.AsyncClient, thread_id: str
+) -> None:
+    run_id = await start(http, thread_id, "slow", {"tag": "x", "delay": 0})
+    await asyncio.to_thread(
+        servers.until,
+        lambda: httpx.get(f"{http.base_url}/threads/{thread_id}").json()["status"] == "idle",
+        "the run is over",
+    )
+    watcher = {"channels": ["lifecycle", "input"]}
+    [*_, last] = await until(http, thread_id, **watcher)
+    assert run_id in last["event_id"]
+    waiting = asyncio.create_task(until(http, thread_id, **watcher))
+    await asyncio.sleep(PAUSES[1])
+    second = await start(http, thread_id, "slow", {"tag": "x", "delay": 0})
+    assert second in (await waiting)[-1]["event_id"]
 
 
 @pytest.mark.parametrize("pause", PAUSES)

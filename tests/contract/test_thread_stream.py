@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import NotFoundError
+
+LIFECYCLE = {"channels": ["lifecycle", "input"]}
 
 
 async def until_done(client: LangGraphClient, thread_id: str, runs: int, **more: Any) -> list[Any]:
@@ -90,3 +93,46 @@ async def test_lifecycle_and_state_updates(client: LangGraphClient) -> None:
 async def test_a_thread_nobody_knows_has_no_stream(client: LangGraphClient) -> None:
     with pytest.raises(NotFoundError):
         await until_done(client, "nobody", 1)
+
+
+@pytest.mark.parametrize("name", ["stream_mode", "stream_modes"])
+@pytest.mark.parametrize("form", ["comma", "repeated"])
+async def test_what_it_shows_is_asked_for_by_either_name(
+    client: LangGraphClient, http: httpx.AsyncClient, name: str, form: str
+) -> None:
+    thread_id = await two_runs(client)
+    modes = ["lifecycle,state_update"] if form == "comma" else ["lifecycle", "state_update"]
+    asked = {"params": {name: modes}, "headers": {"last-event-id": "-"}}
+    told: list[str] = []
+    async with http.stream("GET", f"/threads/{thread_id}/stream", **asked) as answer:
+        assert answer.headers["location"].endswith(
+            "?stream_mode=lifecycle&stream_mode=state_update"
+        )
+        async for line in answer.aiter_lines():
+            if line.startswith("event: "):
+                told.append(line[7:])
+            if len(told) == 6:
+                break
+    assert told == ["metadata", "metadata", "state_update"] * 2
+
+
+async def test_it_ends_with_its_thread(client: LangGraphClient) -> None:
+    thread_id = await two_runs(client)
+    done = 0
+    stream: Any = client.threads.join_stream(thread_id, last_event_id="-")
+    async with asyncio.timeout(5):
+        async for part in stream if hasattr(stream, "__aiter__") else await stream:
+            done += part.data.get("status") == "run_done"
+            if done == 2:
+                await client.threads.delete(thread_id)
+    assert done == 2
+
+
+async def test_protocol_events_are_cut_off_when_their_thread_is_deleted(
+    http: httpx.AsyncClient, thread_id: str
+) -> None:
+    waiting = http.stream("POST", f"/threads/{thread_id}/stream/events", json=LIFECYCLE)
+    async with asyncio.timeout(5), waiting as answer:
+        assert (await http.delete(f"/threads/{thread_id}")).status_code == 204
+        with pytest.raises(httpx.RemoteProtocolError):
+            await answer.aread()

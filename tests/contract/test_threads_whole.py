@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import (
@@ -43,6 +44,67 @@ async def test_a_copy_of_a_waiting_thread_asks_the_same_question(client: LangGra
     answered: Any = await client.runs.wait(made["thread_id"], "hitl", command={"resume": "yes"})
     assert answered["a"] == "yes"
     assert (await client.threads.get(source))["status"] == "interrupted"
+
+
+async def test_a_copy_has_every_namespace_and_goes_on_in_each(client: LangGraphClient) -> None:
+    source = await new_thread(client)
+    await client.runs.wait(source, "nested", input={"q": "ok?"})
+    made: Any = await client.threads.copy(source)
+    copy = made["thread_id"]
+    depths = [
+        nested_states(await client.threads.get_state(t, subgraphs=True)) for t in (source, copy)
+    ]
+    assert [state["values"] for state in depths[1]] == [state["values"] for state in depths[0]]
+    assert len(depths[1]) == 3
+    assert {state["checkpoint"]["thread_id"] for state in depths[1]} == {copy}
+    answered: Any = await client.runs.wait(copy, "nested", command={"resume": "yes"})
+    assert answered["a"] == "yes!!"
+    assert (await client.threads.get(source))["status"] == "interrupted"
+
+
+def nested_states(state: Any) -> list[Any]:
+    """A state, and those within it that wait, outermost first."""
+    inner = [task["state"] for task in state["tasks"] if task["state"]]
+    return [state, *(deeper for each in inner for deeper in nested_states(each))]
+
+
+@pytest.mark.parametrize("form", ["id", "checkpoint", "config"])
+async def test_history_goes_on_before_a_place_in_any_form(
+    client: LangGraphClient, form: str
+) -> None:
+    thread_id = await new_thread(client)
+    await client.runs.wait(thread_id, "echo", input={"x": 1})
+    whole: Any = await client.threads.get_history(thread_id)
+    place = whole[0]["checkpoint"]
+    forms = {"id": place["checkpoint_id"], "checkpoint": place, "config": {"configurable": place}}
+    rest: Any = await client.threads.get_history(thread_id, before=forms[form])
+    assert rest == whole[1:]
+    assert rest
+
+
+@pytest.mark.parametrize("prefer", ["return=minimal", "Return=Minimal", "wait=1, return=minimal"])
+async def test_a_change_is_not_shown_to_who_prefers_that(
+    http: httpx.AsyncClient, client: LangGraphClient, prefer: str
+) -> None:
+    path = f"/threads/{await new_thread(client)}"
+    changed = await http.patch(path, json={"metadata": {"a": 1}}, headers={"prefer": prefer})
+    assert (changed.status_code, changed.content) == (204, b"")
+
+
+async def test_columns_of_other_rows_and_what_no_thread_shows_are_refused(
+    http: httpx.AsyncClient, client: LangGraphClient
+) -> None:
+    thread_id = await new_thread(client)
+    await client.runs.wait(thread_id, "echo", input={"x": 1})
+    found: Any = await client.threads.search(ids=[thread_id], select=["status", "context"])
+    assert found == [{"status": "idle", "context": None}]
+    [run] = await client.runs.list(thread_id, select=["status", "cancel_reason"])
+    assert run == {"status": "success", "cancel_reason": None}
+    for kind, wrong in (("threads", "cancel_reason"), ("assistants", "now"), ("runs/crons", "x")):
+        refused = await http.post(f"/{kind}/search", json={"select": [wrong]})
+        assert refused.status_code == 422
+    for path in (f"/threads/{thread_id}?include=nope", f"/threads/{thread_id}/runs?select=now"):
+        assert (await http.get(path)).status_code == 422
 
 
 async def test_an_unknown_thread_cannot_be_copied(client: LangGraphClient) -> None:

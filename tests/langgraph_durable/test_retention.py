@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -24,8 +25,11 @@ from langgraph_durable.project import Project, read_config
 from langgraph_durable.retention_config import RetentionConfig
 from langgraph_durable.settings import Settings
 from protocol_adapter.app import create_app
+from protocol_adapter.langgraph import protocol_events
+from tests.contract.frames import read_frames
 from tests.graphs import Gate, State, chain, eventually, run, says, submit, wired
 from tests.logs import query
+from tests.protocol_adapter.asgi import Conversation
 
 DAYS = 30
 
@@ -205,6 +209,92 @@ async def test_a_round_does_little_at_a_time_and_still_all_of_it(
         assert await engine._machinery.retention.logs(conn) == 1
     await sweep(engine)
     assert [events(database_url, r.run_id) for r in ended] == [["created", "end"]] * 3
+
+
+# -- streams ---------------------------------------------------------------------------------------
+
+
+async def test_a_stream_with_a_hole_in_it_is_refused_and_no_door_hides_one(
+    keeping: MakeKeeping, database_url: str
+) -> None:
+    """manaflow-ai/cmux#10699, kenn-io/forge#360: old cursors got streams with a silent hole."""
+    engine = await keeping(events_days=DAYS)
+    old = await run(engine, "t", input={"said": []})
+    last = old.next_seq - 1
+    age(database_url)
+    await sweep(engine)
+    transport = httpx.ASGITransport(create_app(engine))
+    async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+
+        async def follow(path: str, last_event_id: object = None, **body: Any) -> httpx.Response:
+            seen = {} if last_event_id is None else {"last-event-id": str(last_event_id)}
+            method = "POST" if body else "GET"
+            return await client.request(method, path, headers=seen, json=body or None)
+
+        for runs in ("/threads/t/runs", "/runs"):
+            stream = f"{runs}/{old.run_id}/stream"
+            for cursor in ("-1", "-", 0, 1, last - 2):
+                refused = await follow(stream, cursor)
+                assert (refused.status_code, refused.json().keys()) == (404, {"detail"})
+                assert "not kept any more" in refused.json()["detail"]
+            refused = await follow(f"{stream}?last_event_id=-1")
+            assert refused.status_code == 404
+            for cursor, told in ((None, ["values", "end"]), (last - 1, ["end"]), (last, [])):
+                whole = await follow(stream, cursor)
+                assert (whole.status_code, names(whole)) == (200, told)
+        place = f"{old.ticket}-1"
+        assert (await follow("/threads/t/stream", place)).status_code == 404
+        behind = ("/threads/t/stream/events", None)
+        since = protocol_events.place(old.ticket, 1)
+        refused = await follow(*behind, channels=["values"], since=since)
+        assert refused.status_code == 404
+        page = f"/invocations/{old.run_id}/events"
+        refused = await follow(page)
+        assert refused.status_code == 410
+        assert refused.json()["error"]["code"] == "events_not_kept"
+        assert names(await follow(f"{page}?after={last - 1}")) == ["run.completed"]
+
+
+def names(answer: httpx.Response) -> list[str]:
+    return re.findall("^event: (.*?)\r?$", answer.text, re.MULTILINE)
+
+
+async def test_a_thread_that_is_told_from_its_beginning_says_which_logs_it_has_lost(
+    keeping: MakeKeeping, database_url: str
+) -> None:
+    engine = await keeping(events_days=DAYS)
+    old = await run(engine, "t", input={"said": []})
+    age(database_url)
+    await sweep(engine)
+    young = await run(engine, "t", input={"said": []})
+    app = create_app(engine)
+    async with Conversation(app, "GET", "/threads/t/stream", last_event_id="-") as talk:
+        told = b""
+        while told.count(b"run_done") < 2:
+            told += await talk.chunk() or b""
+    data = [json.loads(line[6:]) for line in told.decode().splitlines() if line[:5] == "data:"]
+    done = [each for each in data if each.get("status") == "run_done"]
+    assert [each["run_id"] for each in done] == [old.run_id, young.run_id]
+    assert [each.keys() >= {"events_deleted_at"} for each in done] == [True, False]
+
+
+async def test_the_events_of_a_thread_begin_with_its_next_run_when_the_last_is_not_kept(
+    keeping: MakeKeeping, database_url: str
+) -> None:
+    engine = await keeping(events_days=DAYS)
+    await run(engine, "t", input={"said": []})
+    age(database_url)
+    await sweep(engine)
+    body = b'{"channels": ["lifecycle", "values"]}'
+    app = create_app(engine)
+    async with Conversation(app, "POST", "/threads/t/stream/events", body) as talk:
+        young = await run(engine, "t", input={"said": []})
+        told = b""
+        while b'"completed"' not in told:
+            told += await talk.chunk() or b""
+    ids = {frame.data["event_id"] for frame in read_frames(told)}
+    assert ids
+    assert all(young.run_id in event_id for event_id in ids)
 
 
 # -- responses -------------------------------------------------------------------------------------

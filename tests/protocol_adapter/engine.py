@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,9 @@ class ScriptedEngine:
         self.settings = Settings()
         self.draining = False
         self.keepers: list[object] = []
+        self.hearers: dict[str, Callable[[str], None]] = {}
+        self.others: list[ScriptedEngine] = []
+        self.heard: list[str] = []
         self.starts = 0
         self.alive = True
         self.the_run = scripted or run(status=RunStatus.RUNNING, next_seq=1)
@@ -48,6 +51,14 @@ class ScriptedEngine:
 
     async def ping(self) -> bool:
         return self.alive
+
+    async def tell(self, kind: str, text: str) -> None:
+        """To itself and to the ``others``, its fellow servers."""
+        for engine in (self, *self.others):
+            engine.hearers[kind](text)
+
+    async def end_heard(self, run_id: str) -> None:
+        self.heard.append(run_id)
 
     async def write(self, *events: Event) -> None:
         """Appends to the log and wakes every follower."""

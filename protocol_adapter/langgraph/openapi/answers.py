@@ -33,6 +33,7 @@ from protocol_adapter.openapi import (
 )
 
 COUNT = number(0, 2**63 - 1)
+NULL: Schema = {"type": "null"}
 INTERRUPT: Schema = {
     **{"type": "object", "required": ["id", "value"], "additionalProperties": False},
     "properties": {"id": TEXT, "value": ANY, "response_schema": OBJECT},
@@ -131,7 +132,7 @@ ANSWERED: dict[str, Schema] = {
     "ThreadWithTtl": {**THREAD, "properties": {**THREAD["properties"], "ttl": TTL}},
     "SelectedThread": {
         **part_of(THREAD),
-        "properties": {**THREAD["properties"], "extracted": OBJECT},
+        "properties": {**THREAD["properties"], "context": NULL, "extracted": OBJECT},
     },
     "ThreadState": STATE,
     "SelectedState": part_of(STATE),
@@ -143,9 +144,12 @@ ANSWERED: dict[str, Schema] = {
     "Interrupt": INTERRUPT,
     "GraphError": row(error=TEXT, message=TEXT),
     "Run": RUN,
-    "SelectedRun": part_of(RUN),
+    "SelectedRun": {
+        **part_of(RUN),
+        "properties": {**RUN["properties"], "cancel_reason": NULL},
+    },
     "Cron": CRON,
-    "SelectedCron": part_of(CRON),
+    "SelectedCron": {**part_of(CRON), "properties": {**CRON["properties"], "now": MOMENT}},
     "Item": ITEM,
     "FoundItem": row(**ITEM["properties"], score=nullable({"type": "number"})),
     "Refusal": row(detail=TEXT),

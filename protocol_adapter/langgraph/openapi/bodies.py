@@ -11,9 +11,8 @@ from protocol_adapter.langgraph import assistants, bulk, crons, threads
 from protocol_adapter.langgraph.request import STREAM_MODES
 from protocol_adapter.langgraph.selection import (
     ASSISTANT_FIELDS,
-    CRON_FIELDS,
-    ELSEWHERE,
-    THREAD_FIELDS,
+    CRON_COLUMNS,
+    THREAD_COLUMNS,
 )
 from protocol_adapter.langgraph.store import LONGEST_MINUTES
 from protocol_adapter.openapi import (
@@ -52,10 +51,6 @@ LABEL: Schema = {"type": "string", "pattern": r"^[^.]+$"}
 LABELS = listed(LABEL)
 
 
-def _columns(fields: tuple[str, ...], *more: str) -> Schema:
-    return listed(one_of((*fields, *more, *ELSEWHERE)))
-
-
 _RUN: dict[str, Schema] = {
     "assistant_id": SOME_TEXT,
     "input": ANY,
@@ -88,7 +83,6 @@ _DATES: dict[str, Schema] = {
     "enabled": FLAG,
 }
 _CRON = {key: {**_RUN, **_DATES, "on_run_completed": KEPT}[key] for key in sorted(crons.KEYS)}
-_CRON_CHANGES = {key: schema for key, schema in _CRON.items() if key not in crons.FIXED}
 _CRON_FILTERS = {"assistant_id": TEXT, "thread_id": TEXT, "enabled": FLAG, "metadata": OBJECT}
 _SAID: dict[str, Schema] = {
     "graph_id": TEXT,
@@ -117,7 +111,7 @@ BODIES: dict[str, Schema] = {
     "AssistantSearch": asked(
         **_ASSISTANT_FILTERS,
         **PAGE,
-        select=_columns(ASSISTANT_FIELDS),
+        select=listed(one_of(ASSISTANT_FIELDS)),
         sort_by=one_of(assistants.SORTS),
         sort_order=ORDER,
     ),
@@ -136,7 +130,7 @@ BODIES: dict[str, Schema] = {
         **_THREAD_FILTERS,
         **PAGE,
         ids=TEXTS,
-        select=_columns(THREAD_FIELDS),
+        select=listed(one_of(THREAD_COLUMNS)),
         extract={"type": "object", "additionalProperties": TEXT, "maxProperties": 10},
         sort_by=one_of(threads.SORTS),
         sort_order=ORDER,
@@ -163,11 +157,11 @@ BODIES: dict[str, Schema] = {
     ),
     "RunsCancel": asked(status=one_of(tuple(bulk.OPEN)), thread_id=TEXT, run_ids=TEXTS),
     "CronCreate": asked(("assistant_id", "schedule"), **{**_CRON, "schedule": SOME_TEXT}),
-    "CronUpdate": asked(**_CRON_CHANGES),
+    "CronUpdate": asked(**_CRON),
     "CronSearch": asked(
         **_CRON_FILTERS,
         **PAGE,
-        select=_columns(CRON_FIELDS, "now"),
+        select=listed(one_of(CRON_COLUMNS)),
         sort_by=one_of(crons.SORTS),
         sort_order=ORDER,
     ),

@@ -6,7 +6,7 @@ from langgraph_durable.model import RunStatus
 from protocol_adapter.langgraph.openapi.bodies import PAGE
 from protocol_adapter.langgraph.openapi.forms import CURSOR, NOTHING, SWITCH, many, one
 from protocol_adapter.langgraph.request import STREAM_MODES
-from protocol_adapter.langgraph.selection import ELSEWHERE, RUN_FIELDS
+from protocol_adapter.langgraph.selection import RUN_COLUMNS
 from protocol_adapter.openapi import (
     ANY,
     OBJECT,
@@ -73,7 +73,7 @@ RUNS = {
         query={
             **PAGE,
             "status": one_of(tuple(RunStatus)),
-            "select": listed(one_of((*RUN_FIELDS, *ELSEWHERE))),
+            "select": listed(one_of(RUN_COLUMNS)),
         },
         refusals=(404,),
     ),

@@ -14,6 +14,7 @@ from protocol_adapter.langgraph.openapi.forms import (
     one,
 )
 from protocol_adapter.langgraph.thread_stream import MODES
+from protocol_adapter.langgraph.threads import INCLUDED
 from protocol_adapter.openapi import (
     ANY,
     FLAG,
@@ -47,7 +48,7 @@ THREADS = {
     "GET /threads/{thread_id}": Operation(
         "One thread",
         one("ThreadWithTtl"),
-        query={"include": listed(TEXT)},
+        query={"include": listed(one_of(INCLUDED))},
         refusals=(404,),
     ),
     "PATCH /threads/{thread_id}": Operation(

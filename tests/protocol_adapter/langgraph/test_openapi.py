@@ -57,7 +57,7 @@ BODIES: dict[str, list[Any]] = {
     "POST /runs/cancel": [{"status": "all"}],
     "POST /runs/crons": [CRON],
     "POST /threads/{thread_id}/runs/crons": [{**CRON, "on_run_completed": "keep"}],
-    "PATCH /runs/crons/{cron_id}": [CRON],
+    "PATCH /runs/crons/{cron_id}": [{**CRON, "assistant_id": "a1"}],
     **{
         f"POST {where}{tail}": RUNS
         for where in ("/runs", "/threads/{thread_id}/runs")

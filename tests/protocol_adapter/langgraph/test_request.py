@@ -174,6 +174,38 @@ def test_a_checkpoint_keeps_its_place_but_not_its_thread() -> None:
     }
 
 
+def test_a_config_around_a_checkpoint_hides_nothing_beside_it() -> None:
+    both = {"checkpoint_id": "c1", "configurable": {"checkpoint_ns": "a:1", "x": 1}}
+    assert parse(checkpoint=both).checkpoint == {"checkpoint_id": "c1", "checkpoint_ns": "a:1"}
+    same = {"checkpoint_id": "c1", "configurable": {"checkpoint_id": "c1"}}
+    assert parse(checkpoint=same).checkpoint == {"checkpoint_id": "c1"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"checkpoint_id": 5},
+        {"checkpoint_ns": -1e-05},
+        {"checkpoint_map": {"k": -3199}},
+        {"checkpoint_map": {"k": True}},
+        {"checkpoint_map": "k"},
+        {"checkpoint_id": "another"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_wrong_checkpoint_is_refused_in_a_config_and_beside_one(
+    wrong: dict[str, Any], inside: bool
+) -> None:
+    right = {"checkpoint_id": "c1", "x": 1}
+    with pytest.raises(Unprocessable):
+        parse(
+            checkpoint=right | {"configurable": wrong}
+            if inside
+            else wrong | {"configurable": right}
+        )
+
+
 def test_a_checkpoint_that_only_names_its_thread_is_the_latest() -> None:
     assert parse(checkpoint={"thread_id": "t1"}).checkpoint is None
 
