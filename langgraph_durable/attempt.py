@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
@@ -66,7 +67,7 @@ class Attempt:
         self._stopped: Stop | None = None
         self._cancelled_at: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._wake = asyncio.Event()
+        self._woken: asyncio.Future[None] | None = None
         self.place: GraphLoop | None = None
 
     @property
@@ -93,7 +94,11 @@ class Attempt:
             self._cancelled_at = time.monotonic()
         if self._loop is not None:
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._wake.set)
+                self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
 
     async def run(self, place: GraphLoop) -> None:
         """Execute on a graph loop until the run has ended, was handed back or was lost."""
@@ -152,11 +157,10 @@ class Attempt:
             story.exception()  # nobody asks for it when the run is not ours any more
 
     async def _something_happens(self, story: asyncio.Task[Ending]) -> None:
-        woken = asyncio.create_task(self._wake.wait())
+        self._woken = asyncio.get_running_loop().create_future()
         seconds = min(max(self._keeper.remaining(self._lease), 0.0), WATCH_SECONDS)
-        await asyncio.wait([story, woken], timeout=seconds, return_when="FIRST_COMPLETED")
-        woken.cancel()
-        self._wake.clear()
+        either: list[asyncio.Future[Any]] = [story, self._woken]
+        await asyncio.wait(either, timeout=seconds, return_when="FIRST_COMPLETED")
 
     def _must_stop(self) -> bool:
         if self._stopped is None and self._keeper.remaining(self._lease) <= 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from math import isfinite
 from typing import Any, cast
 
@@ -29,7 +30,7 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable.errors import DurableError, InvalidRequest, StoreUnavailable
-from langgraph_durable.eventlog.change import Change, RunLog
+from langgraph_durable.eventlog.change import Change, RunLog, until_durable
 from langgraph_durable.headers import hidden
 from langgraph_durable.postgres import UNAVAILABLE, Row
 from langgraph_durable.serde import clean, encode, name_messages
@@ -59,9 +60,8 @@ class InFlight:
     async def settled(self) -> None:
         """Wait until everything handed over so far is durable or refused."""
         for future in list(self._futures):
-            waiting = asyncio.wrap_future(future)
-            await asyncio.wait([waiting])
-            waiting.exception()  # whoever awaits the write itself is told
+            with suppress(Exception):  # whoever awaits the write itself is told
+                await until_durable(future)
 
 
 class FencedSaver(AsyncPostgresSaver):
@@ -191,9 +191,7 @@ class FencedSaver(AsyncPostgresSaver):
         future = self._log.put(change)
         self.in_flight.add(future)
         if waits:
-            durable = asyncio.wrap_future(future)
-            durable.add_done_callback(_noticed)
-            await asyncio.shield(durable)
+            await until_durable(future)
 
 
 class LockedSaver(FencedSaver):
@@ -214,12 +212,6 @@ class LockedSaver(FencedSaver):
 
     async def _store(self, change: Change, *, waits: bool = True) -> None:
         await self._transaction.execute(*change.checkpoint_statement())
-
-
-def _noticed(durable: asyncio.Future[None]) -> None:
-    """A cancelled node does not hear that its write was refused, and need not."""
-    if not durable.cancelled():
-        durable.exception()
 
 
 def _whole(writes: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:

@@ -7,7 +7,6 @@ died "may have happened".
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +16,7 @@ from typing import Any
 from psycopg_pool import AsyncConnectionPool
 
 from langgraph_durable.errors import DurableError
-from langgraph_durable.eventlog.change import Change, RunLog, Statement
+from langgraph_durable.eventlog.change import Change, RunLog, Statement, until_durable
 from langgraph_durable.postgres import reading
 from langgraph_durable.store import tool_calls
 from langgraph_durable.store.tool_calls import Known
@@ -74,7 +73,7 @@ class Ledger:
 
     async def _write(self, *statements: Statement) -> None:
         change = Change(log=self._log, statements=list(statements), urgent=True)
-        await asyncio.wrap_future(self._log.put(change))
+        await until_durable(self._log.put(change))
 
 
 _current: ContextVar[Ledger | None] = ContextVar("ledger", default=None)

@@ -30,7 +30,7 @@ from langgraph_durable.project import Project
 from langgraph_durable.recovery import BuildRecoveryRequest, check_hook
 from langgraph_durable.retention import Keeper
 from langgraph_durable.settings import Settings
-from langgraph_durable.store import runs
+from langgraph_durable.store.runs import announce
 
 if TYPE_CHECKING:
     from langgraph_durable.embedded import EmbeddedPostgres
@@ -160,7 +160,7 @@ class DurableEngine(Direct, ThreadLog, Graphs, Threads, Responses, Signals, Stor
         Raises StoreUnavailable.
         """
         async with reading(self._machinery.pool) as conn:
-            await runs.announce(conn, f"{kind} {text}")
+            await announce(conn, f"{kind} {text}")
 
     async def ping(self) -> bool:
         """Does the database answer?"""

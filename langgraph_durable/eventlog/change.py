@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
@@ -126,6 +128,31 @@ class RunLog:
         if self.failure is None:
             self.failure = error
             self._on_lost(error)
+
+
+async def until_durable(written: Future[None]) -> None:
+    """Returns when a change is durable. Raises LeaseLost, or whatever else it failed by.
+
+    Whoever gives up waiting leaves the write alone: it cannot be cancelled any more.
+    """
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Future[None] = loop.create_future()
+
+    def settled(written: Future[None]) -> None:
+        with suppress(RuntimeError):  # the loop is gone, and who waited with it
+            loop.call_soon_threadsafe(_settle, waiting, written)
+
+    written.add_done_callback(settled)
+    await waiting
+
+
+def _settle(waiting: asyncio.Future[None], written: Future[None]) -> None:
+    if waiting.done():
+        return
+    if error := written.exception():
+        waiting.set_exception(error)
+    else:
+        waiting.set_result(None)
 
 
 _COLUMNS: dict[str, tuple[str, ...]] = {

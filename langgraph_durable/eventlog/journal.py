@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 
-from langgraph_durable.eventlog.change import Change, RunLog, Statement
+from langgraph_durable.eventlog.change import Change, RunLog, Statement, until_durable
 
 FIRST_EVENTS = 16
 AT_ONCE_EVENTS = 128
@@ -56,7 +56,7 @@ class Journal:
 
     async def write(self, change: Change) -> None:
         """Returns when the change is durable. Raises LeaseLost when it is refused."""
-        await asyncio.wrap_future(self.log.put(change))
+        await until_durable(self.log.put(change))
 
     async def hand_over(self) -> None:
         """See to it that what has gathered is queued; wait only when the writer is far behind."""
@@ -64,7 +64,7 @@ class Journal:
         if not events:
             return
         if events[0][0] // BACKLOG_EVENTS != (events[-1][0] + 1) // BACKLOG_EVENTS:
-            await asyncio.wrap_future(self._hand_over())
+            await until_durable(self._hand_over())
         elif len(events) >= self._at_once:
             self._at_once = min(2 * self._at_once, AT_ONCE_EVENTS)
             self._hand_over()
