@@ -235,9 +235,14 @@ class Writer:
 
     @property
     def session(self) -> int | None:
-        """The database's number for the connection that it writes on; from any thread."""
+        """The database's number for the connection that it writes on; from any thread.
+
+        None without one, and behind a pooler, which makes up numbers of its own.
+        """
         conn = self._conn
-        return None if conn is None or conn.closed else conn.info.backend_pid
+        if conn is None or conn.closed or self._database.pooled:
+            return None
+        return conn.info.backend_pid
 
     def _connection(self) -> Connection[Row]:
         if self._conn is None or self._conn.closed:

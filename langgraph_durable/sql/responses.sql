@@ -1,12 +1,17 @@
 -- save --
--- The terminal object is stored once; whoever comes second reads the first. Of one that was deleted
--- nothing is stored again. The primary key arbitrates: it is the first index to be written, and a
--- conflict on an index that does not arbitrate is an error to whoever comes at the same time.
-INSERT INTO responses AS held (response_id, run_id, terminal, item_ids)
+-- The terminal object is stored once. No index is named: to name one makes a conflict on the other
+-- an error to whoever comes at the same time.
+INSERT INTO responses (response_id, run_id, terminal, item_ids)
 VALUES (%(response_id)s, %(run_id)s, %(terminal)s, %(item_ids)s)
-ON CONFLICT (response_id) DO UPDATE
-    SET terminal = CASE WHEN NOT held.deleted THEN coalesce(held.terminal, EXCLUDED.terminal) END,
-        item_ids = EXCLUDED.item_ids
+ON CONFLICT DO NOTHING
+RETURNING terminal
+
+-- save_again --
+-- Whoever comes second reads the first. Of one that was deleted nothing is stored again.
+UPDATE responses
+SET terminal = CASE WHEN NOT deleted THEN coalesce(terminal, %(terminal)s) END,
+    item_ids = %(item_ids)s
+WHERE response_id = %(response_id)s
 RETURNING coalesce(terminal, %(terminal)s) AS terminal
 
 -- stored --
@@ -27,7 +32,11 @@ CROSS JOIN LATERAL (
 -- delete --
 -- Hide a response; its run stays for the other door.
 INSERT INTO responses (response_id, run_id, deleted) VALUES (%(response_id)s, %(run_id)s, true)
-ON CONFLICT (response_id) DO UPDATE SET deleted = true, terminal = NULL
+ON CONFLICT DO NOTHING
+
+-- delete_again --
+-- Hide one that is stored.
+UPDATE responses SET deleted = true, terminal = NULL WHERE response_id = %(response_id)s
 
 -- deleted --
 -- Is the response hidden?

@@ -21,11 +21,17 @@ async def save(
     item_ids: Collection[str],
 ) -> str:
     """Store a terminal object unless one is there; answers the stored one."""
-    values = {"response_id": response_id, "run_id": run_id, "terminal": terminal}
-    saved = await conn.execute(_SQL["save"], {**values, "item_ids": _storable(item_ids)})
-    row = await saved.fetchone()
-    assert row is not None
-    return str(row["terminal"])
+    values = {
+        "response_id": response_id,
+        "run_id": run_id,
+        "terminal": terminal,
+        "item_ids": _storable(item_ids),
+    }
+    for statement in ("save", "save_again"):
+        row = await (await conn.execute(_SQL[statement], values)).fetchone()
+        if row is not None:
+            return str(row["terminal"])
+    return terminal  # its run was deleted meanwhile
 
 
 async def showing(conn: AsyncConnection[Row], item_ids: Collection[str]) -> dict[str, str]:
@@ -47,7 +53,8 @@ async def stored(conn: AsyncConnection[Row], response_id: str) -> str | None:
 
 async def delete(conn: AsyncConnection[Row], response_id: str, run_id: str) -> None:
     """Hide a response; its run stays."""
-    await conn.execute(_SQL["delete"], {"response_id": response_id, "run_id": run_id})
+    for statement in ("delete", "delete_again"):
+        await conn.execute(_SQL[statement], {"response_id": response_id, "run_id": run_id})
 
 
 async def deleted(conn: AsyncConnection[Row], run_id: str) -> bool:
