@@ -155,36 +155,13 @@ def _settle(waiting: asyncio.Future[None], written: Future[None]) -> None:
         waiting.set_result(None)
 
 
+_PLACE = ("thread_id", "checkpoint_ns")
+_WRITE = (*_PLACE, "checkpoint_id", "task_id", "task_path", "idx", "channel", "type")
 _COLUMNS: dict[str, tuple[str, ...]] = {
-    "blobs": ("thread_id", "checkpoint_ns", "channel", "version", "type"),
-    "checkpoints": (
-        "thread_id",
-        "checkpoint_ns",
-        "checkpoint_id",
-        "parent_checkpoint_id",
-        "checkpoint",
-        "metadata",
-    ),
-    "task_writes": (
-        "thread_id",
-        "checkpoint_ns",
-        "checkpoint_id",
-        "task_id",
-        "task_path",
-        "idx",
-        "channel",
-        "type",
-    ),
-    "special_writes": (
-        "thread_id",
-        "checkpoint_ns",
-        "checkpoint_id",
-        "task_id",
-        "task_path",
-        "idx",
-        "channel",
-        "type",
-    ),
+    "blobs": (*_PLACE, "channel", "version", "type"),
+    "checkpoints": (*_PLACE, "checkpoint_id", "parent_checkpoint_id", "checkpoint", "metadata"),
+    "task_writes": _WRITE,
+    "special_writes": _WRITE,
 }
 _KEYS: dict[str, tuple[int, ...]] = {
     "blobs": (0, 1, 2, 3),
