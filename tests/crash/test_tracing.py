@@ -78,7 +78,9 @@ def stored(env: dict[str, str], name: str) -> bool:
     """Is there a span of this name in the tracking store?"""
     file = env["MLFLOW_TRACKING_URI"].removeprefix("sqlite:///")
     with closing(sqlite3.connect(file, timeout=10)) as store:
-        return bool(store.execute("SELECT 1 FROM spans WHERE name = ?", (name,)).fetchone())
+        made = store.execute("SELECT 1 FROM sqlite_master WHERE name = 'spans'").fetchone()
+        found = made and store.execute("SELECT 1 FROM spans WHERE name = ?", (name,)).fetchone()
+        return bool(found)
 
 
 def ask(http: httpx.Client, **changes: Any) -> dict[str, Any]:
