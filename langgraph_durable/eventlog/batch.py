@@ -54,14 +54,14 @@ class Group:
             change.durable.set_exception(error)
 
     def committed(self, at: int | None) -> Committed:
-        """What this process's readers are told of it."""
-        last = self.changes[-1]
+        """What this process's readers are told of it; without ``at`` they have to look."""
+        last, sure = self.changes[-1], at is not None
         return Committed(
             run_id=self.log.run_id,
             closing=last.closing,
-            finish=last.finish if last.settle is not None else None,
+            finish=last.finish if sure and last.settle is not None else None,
             attempt=self.log.attempt,
-            rows=self.rows("events") if at is not None else [],
+            rows=self.rows("events") if sure else [],
             at=at or 0,
         )
 
@@ -69,8 +69,8 @@ class Group:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
     """What a commit has done to a run. ``closing``: its attempt is over; ``finish``: so is the run,
-    with these columns. ``rows`` of events are only there when it is sure when they were written:
-    ``at``, in milliseconds since 1970.
+    with these columns. Both that and ``rows`` of events are only there when it is sure that they
+    were written, and when: ``at``, in milliseconds since 1970.
     """
 
     run_id: str

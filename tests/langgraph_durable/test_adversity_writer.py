@@ -10,7 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from langgraph_durable.ending import Ending
 from langgraph_durable.errors import LeaseLost, StoreUnavailable
+from langgraph_durable.eventlog.batch import Committed
 from langgraph_durable.eventlog.change import Change, RunLog
 from langgraph_durable.eventlog.writer import Writer
 from langgraph_durable.postgres import Database
@@ -119,3 +121,14 @@ def test_a_write_behind_the_stop_fails_at_once(database_url: str) -> None:
     assert isinstance(write(log).exception(0), StoreUnavailable)
     assert isinstance(write(log).exception(0), StoreUnavailable)
     assert len(failures) == 1
+
+
+def test_readers_are_not_told_of_an_end_that_was_refused(database_url: str) -> None:
+    told: list[Committed] = []
+    one = writer(database_url, told.extend)
+    one.start()
+    log = attempt(one, [])
+    end = Ending.complete({}).change(log, Change(log=log, events=[log.event("custom", "1")]))
+    assert isinstance(log.put(end).exception(PATIENCE_SECONDS), LeaseLost)
+    one.stop()
+    assert [(each.run_id, each.finish, each.rows) for each in told] == [(log.run_id, None, [])]
