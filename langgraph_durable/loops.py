@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
+from langgraph_durable.errors import StoreUnavailable
 from langgraph_durable.graphstore import SEARCHING, GraphStore
 from langgraph_durable.postgres import Database, Row
 from langgraph_durable.store_config import StoreConfig
@@ -52,6 +53,11 @@ class GraphLoop:
         """Start the thread; usable at once, its pool fills in the background."""
         self._thread.start()
         self._ready.result(timeout=30)
+
+    @property
+    def closing(self) -> bool:
+        """It ends, and whatever still runs on it."""
+        return self._closing
 
     @property
     def stalled(self) -> bool:
@@ -135,7 +141,8 @@ class _Placing(Generic[T]):
         try:
             self.result.set_result(await self._work(loop))
         except BaseException as error:
-            self.result.set_exception(error)
+            # What goes with its loop was cancelled; whoever waits for it elsewhere was not.
+            self.result.set_exception(StoreUnavailable() if loop.closing else error)
             if not isinstance(error, Exception):
                 raise
         finally:

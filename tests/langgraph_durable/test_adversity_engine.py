@@ -13,7 +13,12 @@ import pytest
 
 from langgraph_durable import machinery
 from langgraph_durable.engine import DurableEngine
-from langgraph_durable.errors import DurableError, InvalidRequest, RunNotFound
+from langgraph_durable.errors import (
+    DurableError,
+    InvalidRequest,
+    RunNotFound,
+    StoreUnavailable,
+)
 from langgraph_durable.eventlog import followers
 from langgraph_durable.lease import LeaseKeeper
 from langgraph_durable.machinery import Machinery, Sweep
@@ -159,3 +164,20 @@ async def test_a_run_id_is_taken_once(asking: DurableEngine) -> None:
     with pytest.raises(InvalidRequest, match="id in the request is taken"):
         await submit(asking, "other", run_id=run_id, input={"said": ["second"]})
     assert (await asking.run(run_id)).request["input"] == {"said": ["first"]}
+
+
+async def test_who_still_asks_when_the_engine_stops_is_told_to_come_back(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(GRAPH)
+    begun, answered = threading.Event(), asyncio.Event()
+
+    async def never(place: Any) -> None:
+        begun.set()
+        await answered.wait()
+
+    asking = asyncio.create_task(engine._machinery.loops.call(never))
+    await eventually(begun.is_set, "the question has come to a loop")
+    await engine.stop()
+    with pytest.raises(StoreUnavailable):
+        await asking
