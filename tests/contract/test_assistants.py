@@ -106,6 +106,7 @@ async def test_creating_the_same_assistant_twice(client: LangGraphClient) -> Non
 
 
 async def test_a_run_takes_what_its_assistant_lends(client: LangGraphClient) -> None:
+    """aegra#19: the context of an assistant was ignored."""
     made = await client.assistants.create(
         "contextual",
         context={"secret": "abc"},

@@ -137,6 +137,7 @@ async def test_a_client_that_walks_away_does_not_stop_its_run(
 async def test_when_a_stream_ends_everything_shows_the_end(
     client: LangGraphClient, thread_id: str
 ) -> None:
+    """langchain-ai/langgraph#6362, #6378: the stream asked, and the state held no question."""
     made: list[Any] = []
     await collect(
         client.runs.stream(thread_id, "hitl", input={"q": "ok?"}, on_run_created=made.append)

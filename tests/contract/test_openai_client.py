@@ -112,6 +112,7 @@ async def test_the_helper_rebuilds_a_response_behind_a_cursor(openai_client: Cli
 async def test_the_helper_needs_no_cursor_to_rebuild_a_response_that_has_ended(
     openai_client: Client,
 ) -> None:
+    """openai-node#1983, #1984: without a cursor the helper needs the whole stream."""
     response = await openai_client.responses.create(input="think", background=True)
     stored = await ended(openai_client, response)
 

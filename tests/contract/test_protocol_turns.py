@@ -31,6 +31,7 @@ TURN = {"tag": "x", "delay": 0.05}
 async def test_the_output_of_a_turn_is_never_that_of_the_turn_before(
     client: LangGraphClient, thread_id: str, pause: float, explicit: bool
 ) -> None:
+    """aegra#353, #435, #436, langchain-ai/langgraph#7825: streams of threads were not served."""
     current = thread_id if explicit else None
     for turn in (1, 2, 3):
         async with client.threads.stream(current, assistant_id="slow") as thread:

@@ -167,6 +167,7 @@ def test_every_stream_ends_with_the_end_of_its_run(
 
 
 def test_silence_is_filled_and_nothing_is_buffered(people: People) -> None:
+    """aegra#323: proxies cut lines that were silent for a minute."""
     made = begin(people)
 
     with people.http.stream("GET", f"/responses/{made['id']}?stream=true") as told:

@@ -114,7 +114,10 @@ SEARCH_PATH = "SET search_path TO langgraph_durable,public"
 async def test_many_runs_go_through_a_pooler_that_lends_sessions_for_one_transaction(
     make_server: MakeServer, database_url: str
 ) -> None:
-    """langchain-ai/langgraph#6705: prepared statement "_pg3_0" does not exist, or does already."""
+    """langchain-ai/langgraph#6705: prepared statement "_pg3_0" does not exist, or does already.
+
+    langchain-ai/langgraph#6710, #6741: when to prepare a statement could not be chosen.
+    """
     pooler = Pooler(database_url, ignores=frozenset({"options"}), query=SEARCH_PATH)
     env = {"DATABASE_DIRECT_URL": database_url}
     server = make_server("basic", database_url=pooler.conninfo, env=env).start()

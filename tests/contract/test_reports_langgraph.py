@@ -40,6 +40,7 @@ def ids_of(messages: list[dict[str, Any]]) -> dict[str, str]:
 async def test_message_ids_are_the_same_in_every_view_of_a_run(
     client: LangGraphClient, http: httpx.AsyncClient, thread_id: str
 ) -> None:
+    """ag-ui#706, CopilotKit#2402: what was streamed was not found again under its id."""
     asked: Any = [{"role": "user", "content": "a", "id": "mine"}, {"role": "user", "content": "b"}]
     made: list[Any] = []
     stream = client.runs.stream(
@@ -79,6 +80,7 @@ def as_response(run_id: str) -> str:
 async def test_ids_of_tool_calls_and_streamed_messages_are_the_same_at_both_doors(
     client: LangGraphClient, http: httpx.AsyncClient, thread_id: str
 ) -> None:
+    """ag-ui#1257, #1106, deer-flow#3273: tokens came under the name of the mode, and were lost."""
     made: list[Any] = []
     asked: Any = {"messages": [{"role": "user", "content": "add"}]}
     parts = await collect(
@@ -108,8 +110,33 @@ async def test_ids_of_tool_calls_and_streamed_messages_are_the_same_at_both_door
     assert [item["id"] for item in output] == ["mcp_call_1", final[-1]["id"]]
 
 
+@pytest.mark.parametrize("named", [False, True], ids=["as asked", "by name"])
+async def test_who_joins_in_several_modes_gets_the_events_of_the_run_in_their_order(
+    client: LangGraphClient, thread_id: str, named: bool
+) -> None:
+    """ag-ui#1257, #1106, deer-flow#3273: tokens came under the name of the mode, and were lost."""
+    made: list[Any] = []
+    asked: Any = {"messages": [{"role": "user", "content": "add"}]}
+    modes: Any = ["messages-tuple", "values", "updates"]
+    stream = client.runs.stream(
+        thread_id, "agent", input=asked, stream_mode=modes, on_run_created=made.append
+    )
+    first, *told = [(part.event, part.data) for part in await collect(stream)]
+    assert first[0] == "metadata"
+    assert {event for event, _ in told} == {"messages", "values", "updates", "end"}
+
+    again = client.runs.join_stream(
+        thread_id, made[0]["run_id"], stream_mode=modes if named else None, last_event_id="-1"
+    )
+    joined = [(part.event, part.data) for part in await collect(again)]
+    assert joined == (told if named else [first, *told])
+
+
 async def test_frames_travel_whole_and_say_their_charset(server: Server) -> None:
-    """A reader that decodes each chunk by itself must never see half a character."""
+    """A reader that decodes each chunk by itself must never see half a character.
+
+    open-metadata#29531, api7/aisix#111: text was read as latin-1, and characters were cut.
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     body = json.dumps({"assistant_id": "echo", "input": {"x": "😀é\u2028" * 2000}}).encode()
     head = f"POST /runs/stream HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -132,6 +159,7 @@ async def test_frames_travel_whole_and_say_their_charset(server: Server) -> None
 async def test_a_question_outlives_a_reload_and_a_plain_message_starts_a_new_turn(
     server: Server, client: LangGraphClient, thread_id: str
 ) -> None:
+    """CopilotKit#1397, #1991, #3454, agent-chat-ui#269: a reload lost the question."""
     await client.runs.wait(thread_id, "hitl", input={"q": "first"})
     async with get_client(url=server.url) as reloaded:
         thread: Any = await reloaded.threads.get(thread_id)
@@ -181,6 +209,7 @@ def as_langgraph_takes_it(command: dict[str, Any]) -> Command[Any]:
 async def test_a_command_does_what_langgraph_does_with_it(
     client: LangGraphClient, thread_id: str, served: Any, name: str
 ) -> None:
+    """Duragraph#232, langchain-ai/langgraph#8195, #6534: commands were accepted and ignored."""
     local = served.approval.copy(update={"checkpointer": InMemorySaver()})
     config: Any = {"configurable": {"thread_id": thread_id}}
     first: Any = local.invoke({"request": "pay"}, config)
@@ -210,6 +239,7 @@ async def test_a_command_that_says_nothing_is_none(
 async def test_a_stop_before_every_node_holds_for_every_way_to_follow_a_run(
     client: LangGraphClient, thread_id: str, every: Any
 ) -> None:
+    """aegra#448, #442: where to stop was stored with the run, and no run ever stopped."""
     given: Any = {"input": {"request": "pay"}, "interrupt_before": every}
     for before in ("prepare", "ask", "ask"):  # the second time it asks, and is not passed
         run = await client.runs.create(thread_id, "approval", **given)
@@ -225,6 +255,10 @@ async def test_a_stop_before_every_node_holds_for_every_way_to_follow_a_run(
 
 
 async def test_a_message_after_a_stop_is_a_message(client: LangGraphClient, thread_id: str) -> None:
+    """langchain-ai/langgraphjs#2751: it was taken for an answer that nobody read.
+
+    aegra#528: a cancel that waits was answered while the run was still at work.
+    """
     run = await client.runs.create(thread_id, "slow", input={"delay": 0.2}, stream_mode="updates")
     async for part in client.runs.join_stream(thread_id, run["run_id"], last_event_id="-1"):
         if part.event == "updates":
@@ -240,6 +274,7 @@ async def test_a_message_after_a_stop_is_a_message(client: LangGraphClient, thre
 async def test_every_way_to_look_at_a_run_agrees_on_whether_it_has_ended(
     make_engine: MakeEngine, database_url: str, status: RunStatus
 ) -> None:
+    """aegra#609: a run that took too long had ended for one stream, and not for a join."""
     engine = await make_engine({"echo": plain()}, works=False)
     transport = httpx.ASGITransport(create_app(engine))
     run: Run = await engine.submit(
@@ -305,6 +340,7 @@ def plant(database_url: str, run_id: str, status: RunStatus) -> None:
 async def test_when_an_answer_has_arrived_nothing_shows_the_run_at_work(
     http: httpx.AsyncClient, graph: str, run_status: str, thread_status: str
 ) -> None:
+    """aegra#411: the result of a run arrived before its end was stored."""
     body = {"assistant_id": graph, "input": {"x": 1, "q": "?"}}
     for number in range(12):
         thread = (await http.post("/threads", json={})).json()["thread_id"]
@@ -319,12 +355,28 @@ async def test_when_an_answer_has_arrived_nothing_shows_the_run_at_work(
         assert (await http.get(f"/threads/{thread}")).json()["status"] == thread_status
 
 
+async def test_the_result_of_a_run_that_failed_is_its_error(
+    client: LangGraphClient, thread_id: str
+) -> None:
+    """aegra#601: it was empty, and no client raised anything."""
+    told = {"__error__": {"error": "ValueError", "message": "boom"}}
+    asked: Any = {"input": {"x": 1}}
+    run = await client.runs.create(thread_id, "boom", **asked)
+    assert await client.runs.join(thread_id, run["run_id"]) == told
+    threads: list[Any] = [thread_id, None]
+    for thread in threads:
+        assert await client.runs.wait(thread, "boom", **asked, raise_error=False) == told
+        with pytest.raises(Exception, match="ValueError: boom"):
+            await client.runs.wait(thread, "boom", **asked)
+
+
 # -- config, factories, threads -------------------------------------------------------------------
 
 
 async def test_context_reaches_the_node_and_no_checkpoint(
     client: LangGraphClient, server: Server, thread_id: str
 ) -> None:
+    """aegra#246, #604: the context of a run was stored with its checkpoints."""
     secret = f"secret-{uuid.uuid4()}"
     asked: Any = {"input": {"kind": "x"}, "context": {"secret": secret}}
     done: Any = await client.runs.wait(thread_id, "contextual", **asked)
@@ -345,6 +397,7 @@ async def test_context_reaches_the_node_and_no_checkpoint(
 async def test_a_factory_that_needs_to_know_for_whom_is_asked_per_use(
     client: LangGraphClient, http: httpx.AsyncClient, thread_id: str
 ) -> None:
+    """aegra#245, #251: factories were asked at the start, and for nobody."""
     for user in ("ada", "bob"):
         config: Any = {"configurable": {"user": user}}
         done: Any = await client.runs.wait(thread_id, "needy", input={"kind": "x"}, config=config)
@@ -365,6 +418,7 @@ async def test_a_factory_that_needs_to_know_for_whom_is_asked_per_use(
 async def test_a_stateless_run_leaves_no_thread_and_attaches_to_none(
     client: LangGraphClient, thread_id: str
 ) -> None:
+    """azure-functions-langgraph-python#53, #66: runs without a thread, and one smuggled in."""
     before = await client.threads.count()
     smuggled: Any = {"configurable": {"thread_id": thread_id}}
     asked: Any = {"input": {"x": 5}, "config": smuggled}

@@ -57,7 +57,7 @@ def test_the_helper_rebuilds_everything_and_the_raw_call_gets_the_rest(
 
 
 def test_a_client_that_hangs_up_stops_no_response(people: People) -> None:
-    """aegra#323, hermes-agent#85016: a proxy that cut a silent line ended the run."""
+    """aegra#323, hermes-agent#85016, #96507: a proxy that cut a silent line ended the run."""
     people.gates.shut("hear")
     names = []
     for background in (True, False):
@@ -107,7 +107,10 @@ def test_numbers_are_counted_and_not_written_down(people: People, input_: str) -
 def test_a_stream_has_one_end_and_a_failure_is_none_of_success(
     people: People, model: str, asked: str, end: str
 ) -> None:
-    """openai-agents-python#3106, mlflow#16427: streams without an end, failures taken for one."""
+    """openai-agents-python#3106, mlflow#16427: streams without an end, failures taken for one.
+
+    what-iff#132: whatever had ended was expected to be completed.
+    """
     told = frames(people.post(model=model, input=asked, stream=True).content)
 
     assert [frame["type"] for frame in told if frame["type"] in ENDS] == [f"response.{end}"]

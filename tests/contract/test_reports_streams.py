@@ -91,7 +91,7 @@ def ended(server: Server, path: str) -> bool:
 async def test_silence_is_filled_and_only_who_asks_for_it_ends_a_run_by_hanging_up(
     raw: Any, server: Server, http: httpx.AsyncClient, client: LangGraphClient
 ) -> None:
-    """ibbybuilds/aegra#323, hermes-agent#85016: the cut of a proxy was taken for a cancel."""
+    """aegra#323, hermes-agent#85016, #96507: the cut of a proxy was taken for a cancel."""
     threads = [(await client.threads.create())["thread_id"] for _ in range(3)]
     stays, chunks, kept = await begun(raw, threads[0])
     leaves, _, cancelled = await begun(raw, threads[1], on_disconnect="cancel")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import date, datetime
 from typing import Any
+from uuid import UUID
 
 import httpx
 import orjson
@@ -15,9 +17,11 @@ import psycopg
 import pytest
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, StateGraph
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from langgraph_durable.model import RunRequest
+from langgraph_durable.serde import encode
 from tests.conftest import MakeEngine
 from tests.contract.frames import read_frames
 from tests.logs import read_log
@@ -49,6 +53,10 @@ ON_THE_WIRE: dict[str, Any] = {
 async def test_a_value_that_is_no_json_reads_the_same_everywhere_and_breaks_nothing(
     http: httpx.AsyncClient, kind: str
 ) -> None:
+    """CopilotKit#3851, azure-functions-langgraph-python#188, ragflow#14152: NaN was no JSON.
+
+    aegra#451, #453: bytes broke every read. langchain-ai/langgraph#4181, #4184: UUIDs did.
+    """
     value = ON_THE_WIRE[kind]
     thread = (await http.post("/threads", json={})).json()["thread_id"]
     body = {
@@ -82,6 +90,44 @@ async def test_a_value_that_is_no_json_reads_the_same_everywhere_and_breaks_noth
     assert orjson.loads(done.text) == {**kept, "answer": "yes"}
 
 
+class Patient(BaseModel):
+    who: UUID
+    born: date
+    seen: list[str] = []
+
+
+async def test_a_typed_state_keeps_what_was_sent_and_ids_in_metadata_become_text(
+    make_engine: MakeEngine, database_url: str
+) -> None:
+    """langchain-ai/langgraph#4181, #4184: an id that is no text was the end of the run."""
+
+    async def look(state: Patient) -> dict[str, Any]:
+        return {"seen": [type(state.who).__name__, type(state.born).__name__]}
+
+    engine = await make_engine(StateGraph(Patient).add_node(look).add_edge(START, "look").compile())
+    given = {"who": UUID(NUMBER), "born": date(1815, 12, 10)}
+    run = await engine.submit(
+        RunRequest(
+            assistant="agent",
+            thread_id="t",
+            if_not_exists="create",
+            input=given,
+            metadata={"tenant": UUID(NUMBER)},
+            config={"metadata": {"since": datetime.fromisoformat(NOON)}},
+        )
+    )
+    run = await engine.wait(run.run_id)
+    sent = {"who": NUMBER, "born": "1815-12-10"}
+    kept = {**sent, "seen": ["UUID", "date"]}
+    assert (run.status, run.error) == ("success", None)
+    assert (run.metadata["tenant"], run.metadata["since"]) == (NUMBER, NOON)
+    told = [orjson.loads(e.data) for e in read_log(database_url, run.run_id) if e.name == "values"]
+    assert told == [sent, kept]
+    state = await engine.state("t")
+    assert orjson.loads(encode(state.values)) == kept
+    assert state.metadata["tenant"] == NUMBER
+
+
 class Shared(TypedDict, total=False):
     value: Any
 
@@ -89,7 +135,10 @@ class Shared(TypedDict, total=False):
 async def test_what_a_node_changes_after_it_was_emitted_is_logged_as_it_was_emitted(
     make_engine: MakeEngine, database_url: str
 ) -> None:
-    """Even when nothing can be committed before the change."""
+    """Even when nothing can be committed before the change.
+
+    langchain-ai/langgraph#4168: what was changed meanwhile was written half old, half new.
+    """
     reached, locked, changed = threading.Event(), threading.Event(), threading.Event()
 
     async def emit(state: Shared) -> Shared:
@@ -124,6 +173,7 @@ def while_nothing_commits(
 
 
 async def test_state_that_grows_while_it_is_saved_is_saved_whole(make_engine: MakeEngine) -> None:
+    """langchain-ai/langgraph#4168: a checkpoint was corrupt when its state changed meanwhile."""
     grown: list[int] = []
     tasks: list[asyncio.Task[None]] = []
 

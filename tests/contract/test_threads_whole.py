@@ -137,6 +137,7 @@ async def test_a_busy_thread_is_not_pruned(client: LangGraphClient) -> None:
 
 
 async def test_a_thread_can_be_built_of_supersteps(client: LangGraphClient) -> None:
+    """aegra#254: a new thread had lost its graph, and nothing could be written to its state."""
     steps: Any = [
         {"updates": [{"values": {"x": 5}, "as_node": "__start__"}]},
         {"updates": [{"values": {"y": 6}, "as_node": "echo"}]},

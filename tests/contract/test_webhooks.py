@@ -101,6 +101,7 @@ async def test_a_run_that_succeeds_tells_who_it_was_and_what_it_left(
 
 
 async def test_a_run_that_fails_tells_the_error(client: LangGraphClient, hook: Receiver) -> None:
+    """aegra#456: runs that fail are told of as well."""
     thread = await client.threads.create()
     await client.runs.create(thread["thread_id"], "boom", input={"x": 1}, webhook=hook.url)
     said = await told(hook)
@@ -196,6 +197,7 @@ async def test_what_is_not_taken_is_told_again_word_for_word(
 async def test_nobody_there_is_tried_eight_times_and_given_up_and_the_run_stays_as_it_is(
     client: LangGraphClient, server: Server
 ) -> None:
+    """langchain-ai/open-swe#1658: to tell of a run is best effort, and no reason for it to fail."""
     thread = await client.threads.create()
     run = await client.runs.create(
         thread["thread_id"],

@@ -30,6 +30,7 @@ async def test_a_worker_whose_clock_is_off_robs_nobody_takes_over_and_loses_noth
     sdk: Sdk,
     seconds: int,
 ) -> None:
+    """databricks-ai-bridge#416: who was dead was told from the time that servers had written."""
     right = crash_server().start()
     client = sdk(right.url)
     thread = await client.threads.create()

@@ -78,6 +78,7 @@ async def test_every_law_holds_whatever_was_the_last_thing_to_become_durable(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """langchain-ai/langgraph#8039: the order of two writes decided what ran again."""
     monkeypatch.setattr(machinery, "Writer", MortalWriter)
     monkeypatch.setattr(MortalWriter, "kill", eye.kill, raising=False)
     engine = await make_engine(PROGRAMS[name].graph, recovery=strategy, **PATIENT)
@@ -109,6 +110,7 @@ def assert_lawful(lived: Iterable[Life]) -> None:
 async def test_every_law_holds_behind_a_real_sigkill(
     strategy: RecoveryStrategy, eye: Eye, make_engine: MakeEngine, database_url: str, tmp_path: Path
 ) -> None:
+    """langchain-ai/langgraph#8039: the order of two writes decided what ran again."""
     graphs = {f"{name}:{strategy}:{commit}": PROGRAMS[name] for name, commit in KILLED}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.crash.killed", database_url, *graphs),

@@ -128,6 +128,7 @@ async def test_a_deploy_never_rotates_and_never_strikes(
 async def test_a_cancelled_run_whose_owner_died_ends_and_is_not_recovered(
     crash_server: CrashServer, gates: Gates, sdk: Sdk, database_url: str
 ) -> None:
+    """aegra#475, #484: the run was interrupted, and its thread busy for ever."""
     owner = crash_server().start()
     client = sdk(owner.url)
     thread = await client.threads.create()

@@ -94,6 +94,7 @@ def proxy(database_url: str) -> Iterator[PostgresProxy]:
 async def test_a_frozen_owner_that_wakes_up_writes_nothing(
     crash_server: CrashServer, gates: Gates, sdk: Sdk, database_url: str
 ) -> None:
+    """aegra#547: a lease ran out while it was renewed, and both owners wrote."""
     frozen = crash_server(**FROZEN).start()
     thread_id, run_id = await started(sdk(frozen.url), gates, "steps", "two")
     other = crash_server(**FROZEN).start()
@@ -117,6 +118,7 @@ async def test_an_owner_frozen_inside_its_fenced_transaction_writes_nothing(
     database_url: str,
     behind: int,
 ) -> None:
+    """aegra#547: the same, in the middle of a write."""
     frozen = crash_server(**FROZEN, database_url=proxy.conninfo).start()
     client = sdk(frozen.url)
     thread_id, run_id = await started(client, gates, "steps", "two")

@@ -83,6 +83,7 @@ async def test_a_running_run_is_interrupted_and_keeps_its_finished_steps(
     behave: Any,
     kept: list[str],
 ) -> None:
+    """aegra#132: the graph went on, and its success replaced the end by the cancel."""
     monkeypatch.setattr(attempt, "CANCEL_PATIENCE_SECONDS", 0.2)
     steps = Steps(behave)
     engine: DurableEngine = await make_engine(steps.graph)

@@ -118,6 +118,8 @@ class Told(TypedDict, total=False):
 async def test_a_renamed_key_fails_the_run_with_the_key_and_leaves_the_rest_to_read(
     make_engine: MakeEngine,
 ) -> None:
+    """langchain-ai/langgraph#9001, docs#3843: old checkpoints met a graph without their keys."""
+
     async def reads(state: Any) -> Any:
         return {"told": [state["unknown"]]}
 

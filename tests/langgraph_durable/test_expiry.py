@@ -98,7 +98,10 @@ async def test_a_stateless_run_leaves_nothing(make_engine: MakeEngine, database_
 async def test_a_thread_that_expires_leaves_nothing_in_any_table(
     make_engine: MakeEngine, database_url: str
 ) -> None:
-    """langchain-ai/langgraphjs#1138, langgraph#6686: gigabytes of what nobody could reach."""
+    """langchain-ai/langgraphjs#1138, langgraph#6686: gigabytes of what nobody could reach.
+
+    gaia#972: 19 GB of checkpoints. aegra#545: what a sweep deletes together.
+    """
     engine: DurableEngine = await make_engine(graph)
     thread_id = await used(engine, Ttl(minutes=1))
     run_id = (await engine.runs(thread_id))[0].run_id

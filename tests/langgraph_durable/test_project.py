@@ -175,6 +175,7 @@ async def test_a_factory_that_gives_no_graph_is_told_so(folder: Path) -> None:
 
 
 async def test_a_failing_factory_fails_the_use_not_the_start(folder: Path) -> None:
+    """aegra#245, #251: factories were asked at the start, and for nobody."""
     project = one(folder, "fails")
     with pytest.raises(RuntimeError, match="no database"):
         await word(project)
@@ -274,6 +275,15 @@ def test_everything_wrong_with_the_file_is_said_at_once(folder: Path) -> None:
         "graphs.b",
         "graphs.c",
         "http",
+    ]
+
+
+def test_who_may_do_what_is_refused_rather_than_left_out(folder: Path) -> None:
+    """aegra#336, opensre#561: runs were accepted on the threads of other people."""
+    graphs = {"agent": "./the_graphs.py:compiled"}
+    told = problems(write(folder, graphs, auth={"path": "./auth.py:auth"}))
+    assert told == [
+        "langgraph.json: auth: not supported yet, and without it anyone could use this server"
     ]
 
 

@@ -134,6 +134,7 @@ def test_an_edit_beside_an_answer_that_no_question_waits_for_is_not_lost(
     ],
 )
 def test_a_recovery_never_passes_a_breakpoint(stops: dict[str, Any], act: Act) -> None:
+    """aegra#448, #442: where to stop was stored with the run, and no run ever stopped."""
     head = mine(tasks=[OPEN], next=["next"], last_nodes=["last"])
     assert plan(Wish(run_id=RUN, **stops), BASE, head, first=False).act is act
     old = before(tasks=[OPEN], next=["next"], last_nodes=["last"])

@@ -115,6 +115,7 @@ async def test_of_an_old_log_the_first_and_the_last_event_are_left_and_the_run_s
 async def test_nothing_goes_of_a_thread_that_runs_or_waits_for_a_person(
     keeping: MakeKeeping, database_url: str, days: str
 ) -> None:
+    """aegra#545: a sweep of threads that have expired, some of which are in use."""
     gate = Gate()
 
     async def waits(state: State) -> State:

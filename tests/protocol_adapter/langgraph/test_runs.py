@@ -156,6 +156,7 @@ async def test_a_joiner_may_ask_for_the_same(engine: ScriptedEngine) -> None:
 
 
 async def test_a_cancel_is_accepted_at_once_or_waits_for_the_end(engine: ScriptedEngine) -> None:
+    """aegra#528: a cancel that waits was answered while the run was still at work."""
     app = app_of(engine)
     async with Conversation(app, "POST", "/threads/t1/runs/r1/cancel") as talk:
         assert (talk.status, await talk.rest()) == (202, b"")
