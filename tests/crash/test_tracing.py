@@ -37,6 +37,10 @@ ASK_FOR_IT = {"x-mlflow-return-trace-id": "true"}
 Traced = Callable[..., Server]
 
 
+TABLES_SECONDS = 180
+"""MLflow makes its tables step by step, a minute of a busy machine."""
+
+
 @pytest.fixture
 def mlflow_env(tmp_path: Path) -> dict[str, str]:
     return {
@@ -107,6 +111,7 @@ def below(found: dict[str, Any], parent: str) -> list[str]:
     return sorted(span["name"] for span in found["spans"] if span["parent"] in ids)
 
 
+@pytest.mark.timeout(TABLES_SECONDS + 120)
 def test_an_attempt_after_a_kill_adds_its_span_to_the_same_trace(
     traced: Traced, gates: Gates, mlflow_env: dict[str, str]
 ) -> None:
@@ -116,7 +121,8 @@ def test_an_attempt_after_a_kill_adds_its_span_to_the_same_trace(
         asked = ask(http)
         trace_id = asked["metadata"]["trace_id"]
         gates.reached("work")
-        until(lambda: stored(mlflow_env, "Model"), "the model's span is stored")
+        what = "the model's span is stored, once MLflow has made its tables"
+        until(lambda: stored(mlflow_env, "Model"), what, TABLES_SECONDS)
         server.kill()
         gates.open("work")
         server.start()
