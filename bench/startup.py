@@ -16,7 +16,7 @@ from bench.served import served
 IDLE_SECONDS = 1.0
 TIMES = 5
 IMPORTS = (
-    "import langgraph.graph, langgraph.checkpoint.postgres.aio, fastapi, uvicorn;"
+    "import langgraph.graph, langgraph.checkpoint.postgres.aio, starlette.applications, uvicorn;"
     "print(next(line for line in open('/proc/self/status') if line.startswith('VmRSS')).split()[1])"
 )
 
