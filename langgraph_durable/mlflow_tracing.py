@@ -30,7 +30,7 @@ from langgraph_durable.tracing import AttemptTrace, Tracing
 _log = logging.getLogger(__name__)
 
 BACKLOG_SPANS = 1_000
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 30.0
 STOP_SECONDS = 5.0
 DEFAULTS = {
     # A span that waits for others to be sent with it dies with its process.
