@@ -69,16 +69,7 @@ class Machinery:
     ) -> None:
         self._main = asyncio.get_running_loop()
         self.pool: AsyncConnectionPool[AsyncConnection[Row]] = database.pool(settings.pool_size)
-        self.notifier = Notifier(
-            database,
-            deaf_after_seconds=settings.heartbeat_seconds * 2.5,
-            events=lambda hints: self.followers.wake(hints),
-            work=self.wake_worker,
-            cancel=self.cancel,
-            connected=self._heard_nothing_until_now,
-            own=lambda: self._writer.session,
-            others=hearers,
-        )
+        self.notifier = self._listener(database, settings, hearers)
         self.followers = Followers(self.pool, self.notifier.hears)
         self.loops = GraphLoops(
             database,
@@ -117,7 +108,24 @@ class Machinery:
         self.sweeper = pruning.Sweeper(self.pool, project.threads.sweep_limit, archive)
         self.retention = Retention(self.pool, project.retention, archive=archive, keepers=keepers)
         self.orphans = Orphans(project.graphs, worker_id, seconds=settings.unserved_graph_seconds)
-        self._sweeps = {
+        self._sweeps = self._all_sweeps(project, settings)
+        self._sweepers: list[asyncio.Task[None]] = []
+
+    def _listener(self, database: Database, settings: Settings, hearers: Hearers) -> Notifier:
+        return Notifier(
+            database,
+            deaf_after_seconds=settings.heartbeat_seconds * 2.5,
+            events=lambda hints: self.followers.wake(hints),
+            work=self.wake_worker,
+            cancel=self.cancel,
+            connected=self._heard_nothing_until_now,
+            own=lambda: self._writer.session,
+            others=hearers,
+        )
+
+    def _all_sweeps(self, project: Project, settings: Settings) -> dict[Sweep, float]:
+        """What is done again and again, and how many seconds lie between."""
+        return {
             self.sweeper.temporary: SWEEP_SECONDS,
             self.sweeper.unused: project.threads.sweep_minutes * 60,
             items.sweep: project.store.sweep_minutes * 60,
@@ -125,7 +133,6 @@ class Machinery:
             Firing(project, settings).fire: FIRE_SECONDS,
             **dict.fromkeys(self.retention.sweeps, project.retention.sweep_minutes * 60),
         }
-        self._sweepers: list[asyncio.Task[None]] = []
 
     @classmethod
     async def start(
