@@ -146,7 +146,10 @@ class FencedSaver(AsyncPostgresSaver):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store a task's writes, and since when it waits; returns when they are durable."""
+        """Store a task's writes, and since when it waits; they are durable soon.
+
+        LangGraph waits for them nowhere but at the end of the run, which comes behind them.
+        """
         place = config["configurable"]
         writes = _whole(writes)
         name_messages([value for _, value in writes])
@@ -173,7 +176,8 @@ class FencedSaver(AsyncPostgresSaver):
                     if is_wait(each.value)
                 ],
                 fruitful=finished,
-            )
+            ),
+            waits=False,
         )
 
     def _is_last(self, namespace: str, checkpoint: Checkpoint) -> bool:

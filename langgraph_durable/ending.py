@@ -78,12 +78,12 @@ class Ending:
         """The attempt's last change, after the events that ``change`` already carries."""
         change.closing = change.urgent = True
         if self.status is None:
-            change.statements = self._not_yet(log, change)
+            change.statements.extend(self._not_yet(log, change))
             return change
         change.events.append(log.event("end", end_data(self.status, self.error, self.questions)))
         change.finish = self._last_word(log)
         change.settle = None if self.undoes else self._legacy(log)
-        change.statements = [*self.retracts, *self.undoes]
+        change.statements.extend([*self.retracts, *self.undoes])
         return change
 
     def _not_yet(self, log: RunLog, change: Change) -> list[Statement]:

@@ -141,8 +141,7 @@ class Execution:
         if self._claim.attempt > 1:
             return await self._recover(graph)
         self._journal.append("started", encode({"attempt": 1}))
-        # Not awaited: it is durable with the first checkpoint, or before it.
-        self._journal.queue(self._journal.take(entry=encode(self.standing.entry)))
+        self._journal.note(encode(self.standing.entry))
         if not (self._claim.answer or self.standing.continues):
             return None
         return await self.standing.read(graph, self.saver)

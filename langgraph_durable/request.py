@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -17,12 +17,13 @@ RESERVED = frozenset(
 )
 """Configurable keys that only the server sets; a client's are dropped."""
 
-_FIELDS = frozenset(f.name for f in fields(RunRequest))
+_NAMES = tuple(f.name for f in fields(RunRequest))
+_FIELDS = frozenset(_NAMES)
 
 
 def stored(request: RunRequest) -> dict[str, Any]:
     """The request as its run keeps it."""
-    return asdict(request)
+    return {name: getattr(request, name) for name in _NAMES}
 
 
 def restored(data: Mapping[str, Any]) -> RunRequest:

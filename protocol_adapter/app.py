@@ -49,6 +49,7 @@ from protocol_adapter.responses.config import read_defaults
 from protocol_adapter.responses.delivery import keep
 from protocol_adapter.responses.openapi import RESPONSES
 from protocol_adapter.responses.routes import routes as responses_routes
+from protocol_adapter.route_index import RouteIndex
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +182,7 @@ def _endpoint(routes: Iterable[BaseRoute], path: str) -> Any:
 
 
 def _mount(path: str, routes: list[BaseRoute], *middleware: Middleware) -> Mount:
-    mount = Mount(path, routes=routes, middleware=middleware)
+    mount = Mount(path, app=RouteIndex(routes), middleware=middleware)
     # An id with a line break in it is for the doors to refuse, each in its own shape.
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount

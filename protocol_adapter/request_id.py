@@ -7,12 +7,10 @@ from collections.abc import MutableMapping
 from typing import Any
 from uuid import uuid4
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HEADER = "x-request-id"
-
-_SANE = re.compile(r"[\x21-\x7e]{1,200}")
+_HEADER = b"x-request-id"
+_SANE = re.compile(rb"[\x21-\x7e]{1,200}")
 _KEY = "langgraph_durable.request_id"
 
 
@@ -26,13 +24,13 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = Headers(scope=scope).get(HEADER, "")
-        name = asked if _SANE.fullmatch(asked) else f"req_{uuid4().hex}"
-        scope[_KEY] = name
+        asked = next((value for key, value in scope["headers"] if key == _HEADER), b"")
+        name = asked if _SANE.fullmatch(asked) else b"req_" + uuid4().hex.encode()
+        scope[_KEY] = name.decode()
 
         async def named(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[HEADER] = name
+                message["headers"] = [*message.get("headers", ()), (_HEADER, name)]
             await send(message)
 
         await self._app(scope, receive, named)

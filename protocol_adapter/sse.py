@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from typing import Any
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import aclosing, suppress
+from typing import Any, Generic, TypeVar
 
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 CRLF = "\r\n"
 KEPT_BY_NOBODY = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -50,30 +49,31 @@ def event_stream(
     shuts down, so its ``finally`` blocks run. ``close_cleanly`` says what a client sees when the
     stream stops early (shutdown, :class:`StreamCut`): the end of the body, or a cut connection.
     """
-    return _OpenAnswer(
-        chunks, "text/event-stream", headers, heartbeat, interval_seconds, close_cleanly
-    )
+    return _Stream(chunks, "text/event-stream", headers, heartbeat, interval_seconds, close_cleanly)
 
 
 def json_when_ready(
-    chunks: AsyncGenerator[bytes, None],
+    text: Coroutine[Any, Any, bytes],
     *,
     headers: Mapping[str, str] | None = None,
     interval_seconds: float = 5.0,
 ) -> Response:
-    """Status and headers at once, the JSON text of ``chunks`` later, line feeds meanwhile.
+    """Status and headers at once, the JSON ``text`` later, line feeds meanwhile.
 
     An answer that stops early leaves a cut connection: half a JSON text must not look whole.
     """
-    return _OpenAnswer(chunks, "application/json", headers, b"\n", interval_seconds, False)
+    return _LateJson(text, "application/json", headers, b"\n", interval_seconds, False)
 
 
-class _OpenAnswer(Response):
+T = TypeVar("T")
+
+
+class _OpenAnswer(Response, Generic[T]):
     """Sends what comes, a sign of life meanwhile, and stops when nobody reads."""
 
     def __init__(
         self,
-        chunks: AsyncGenerator[bytes, None],
+        source: T,
         media_type: str,
         headers: Mapping[str, str] | None,
         heartbeat: bytes,
@@ -83,7 +83,7 @@ class _OpenAnswer(Response):
         super().__init__(headers={**KEPT_BY_NOBODY, **(headers or {})}, media_type=media_type)
         del self.headers["content-length"]
         self.close_cleanly = close_cleanly
-        self._chunks = chunks
+        self._source = source
         self._heartbeat = heartbeat
         self._interval_seconds = interval_seconds
 
@@ -94,46 +94,66 @@ class _OpenAnswer(Response):
         answers = _open_answers()
         answers.add(gone)
         try:
-            ended = await self._send_all(send, gone)
-            if ended or (self.close_cleanly and (gone.cancelled() or not gone.done())):
-                await send(_body(b"", more=False))
+            last = await self._send_all(send, gone)
+            if last is None and self.close_cleanly and (gone.cancelled() or not gone.done()):
+                last = b""
+            if last is not None:
+                await _sent(send, last, more=False)
         except TimeoutError:
             pass  # nothing more can be sent; whoever still lives comes back with its cursor
         finally:
             answers.discard(gone)
-            await _cancelled(gone)
+            gone.cancel()
 
-    async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bool:
-        """Did the chunks come to their end? Raises TimeoutError when the client does not read."""
-        async with aclosing(self._chunks) as chunks:
-            reading = asyncio.create_task(_next(chunks))
-            beat_at = time.monotonic() + self._interval_seconds
-            try:
-                while await _something_to_send(reading, gone, beat_at - time.monotonic()):
-                    if not reading.done():
-                        await _sent(send, self._heartbeat)
-                        beat_at += self._interval_seconds
-                    elif (chunk := reading.result()) is None:
-                        return True
-                    else:
-                        await _sent(send, chunk)
-                        del chunk
-                        reading = asyncio.create_task(_next(chunks))
-            except StreamCut:
-                pass
-            finally:
-                await _cancelled(reading)
-        return False
+    async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bytes | None:
+        """All but the last of it, which is returned; None when it has to stop before.
+
+        Raises TimeoutError when the client does not read.
+        """
+        raise NotImplementedError
+
+    async def _awaited(
+        self, coming: Coroutine[Any, Any, bytes | None], send: Send, gone: asyncio.Task[None]
+    ) -> bytes | None:
+        """What comes next. Raises StreamCut when there is nobody to send it to."""
+        reading = asyncio.create_task(coming)
+        try:
+            while not await _something_to_send(reading, gone, self._interval_seconds):
+                await _sent(send, self._heartbeat)
+            return reading.result()
+        finally:
+            await _cancelled(reading)
+
+
+class _Stream(_OpenAnswer[AsyncGenerator[bytes, None]]):
+    async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bytes | None:
+        async with aclosing(self._source) as chunks:
+            with suppress(StreamCut):
+                while (chunk := await self._awaited(_next(chunks), send, gone)) is not None:
+                    await _sent(send, chunk)
+                    del chunk
+                return b""
+        return None
+
+
+class _LateJson(_OpenAnswer[Coroutine[Any, Any, bytes]]):
+    async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bytes | None:
+        with suppress(StreamCut):
+            return await self._awaited(self._source, send, gone)
+        return None
 
 
 async def _something_to_send(
     reading: asyncio.Task[bytes | None], gone: asyncio.Task[None], seconds: float
 ) -> bool:
-    """A chunk or, after so many seconds, a heartbeat; false when there is nobody to send to."""
-    await asyncio.wait(
-        {reading, gone}, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED
-    )
-    return not gone.done()
+    """Has it come, or is it, after so many seconds, time for a sign of life?
+
+    Raises StreamCut when there is nobody to send to.
+    """
+    await asyncio.wait({reading, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    if gone.done():
+        raise StreamCut
+    return reading.done()
 
 
 Answers = set[asyncio.Task[None]]
@@ -170,9 +190,9 @@ async def _next(chunks: AsyncGenerator[bytes, None]) -> bytes | None:
     return await anext(chunks, None)
 
 
-async def _sent(send: Send, text: bytes) -> None:
+async def _sent(send: Send, text: bytes, *, more: bool = True) -> None:
     async with asyncio.timeout(STALLED_SECONDS):
-        await send(_body(text, more=True))
+        await send({"type": "http.response.body", "body": text, "more_body": more})
 
 
 async def _hung_up(receive: Receive) -> None:
@@ -181,9 +201,6 @@ async def _hung_up(receive: Receive) -> None:
 
 
 async def _cancelled(task: asyncio.Task[Any]) -> None:
-    task.cancel()
-    await asyncio.wait([task])
-
-
-def _body(text: bytes, *, more: bool) -> Message:
-    return {"type": "http.response.body", "body": text, "more_body": more}
+    if not task.done():
+        task.cancel()
+        await asyncio.wait([task])

@@ -87,17 +87,9 @@ class Committed:
 
     def events(self) -> list[Event]:
         """What it has appended to the run's log, as far as that is known."""
+        run_id, attempt, at = self.run_id, self.attempt, self.at
         return [
-            Event(
-                run_id=self.run_id,
-                seq=seq,
-                attempt=self.attempt,
-                name=name,
-                data=data,
-                task_id=task_id,
-                checkpoint_id=checkpoint_id,
-                at=self.at,
-            )
+            Event(run_id, seq, attempt, name, data, task_id, checkpoint_id, at)
             for seq, name, data, task_id, checkpoint_id in self.rows
         ]
 

@@ -19,6 +19,8 @@ _SQL = statements("writer")
 Rows = list[tuple[Any, ...]]
 Statement = tuple[LiteralString, Any]
 
+_ROWS = ("events", "blobs", "checkpoints", "task_writes", "special_writes")
+
 
 @dataclass(slots=True, kw_only=True)
 class Change:
@@ -47,6 +49,19 @@ class Change:
     closing: bool = False
     locks_thread: bool = False
     durable: Future[None] = field(default_factory=Future)
+
+    def absorb(self, other: Change) -> None:
+        """Take in what is to be written behind this, in the same commit."""
+        for kind in _ROWS:
+            getattr(self, kind).extend(getattr(other, kind))
+        self.statements.extend(other.statements)
+        self.finish = other.finish or self.finish
+        self.settle = other.settle or self.settle
+        self.entry = self.entry if other.entry is None else other.entry
+        self.fruitful = self.fruitful or other.fruitful
+        self.urgent = self.urgent or other.urgent
+        self.closing = self.closing or other.closing
+        self.locks_thread = self.locks_thread or other.locks_thread
 
     def checkpoint_statement(self) -> Statement:
         """Only this change's rows of LangGraph's tables."""
@@ -85,8 +100,8 @@ class RunLog:
         self.failure: Exception | None = None
         self.closed = False
         self.fruitful = False
-        self.gathered: Callable[[], None] | None = None
-        """Puts the events that have been numbered and not yet put; asked before anything is."""
+        self.gather: Callable[[Change], Future[None]] | None = None
+        """Where changes go first, to be put with what has been numbered and not yet put."""
         self._write = write
         self._on_lost = on_lost
 
@@ -99,9 +114,7 @@ class RunLog:
 
         The future fails with :class:`LeaseLost` when the attempt was fenced out or has ended.
         """
-        if self.gathered is not None:
-            self.gathered()
-        return self.put_next(change)
+        return self.put_next(change) if self.gather is None else self.gather(change)
 
     def put_next(self, change: Change) -> Future[None]:
         """Queue a change behind the last one: nothing that was numbered before is left."""

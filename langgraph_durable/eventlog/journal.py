@@ -15,72 +15,91 @@ AT_ONCE_EVENTS = 128
 sooner, since somebody waits for them."""
 
 BACKLOG_EVENTS = 2_000
-"""After so many events the attempt waits for the writer, so that memory stays bounded."""
+"""An attempt that is twice so many events ahead of the writer waits: memory stays bounded."""
 
 
 class Journal:
-    """Gathers numbered events of one attempt into changes. Lives on the attempt's loop.
+    """Gathers what one attempt writes into changes. Lives on the attempt's loop.
 
-    Events go to the writer as soon as the loop has nothing else to do, or behind any other change
-    of the attempt, whichever comes first.
+    What nobody waits for goes to the writer as soon as the loop has nothing else to do, or with any
+    change that somebody waits for, whichever comes first.
     """
 
     def __init__(self, log: RunLog) -> None:
         self.log = log
-        self._gathered = Change(log=log)
+        self._gathered: Change | None = None
         self._handing_over = False
         self._at_once = FIRST_EVENTS
+        self._backlog: Future[None] | None = None
         self._loop_thread: int | None = None
-        log.gathered = self._put_gathered
+        log.gather = self._gather
 
     def append(
         self, name: str, data: str, task_id: str | None = None, checkpoint_id: str | None = None
     ) -> None:
         """Number one event; it is durable with the change that takes it."""
-        self._loop_thread = threading.get_ident()
-        self._gathered.events.append(self.log.event(name, data, task_id, checkpoint_id))
+        self._gathering().events.append(self.log.event(name, data, task_id, checkpoint_id))
 
     def take(self, *, entry: str | None = None, statements: Iterable[Statement] = ()) -> Change:
         """What has gathered, as a change that somebody is going to await."""
-        change, self._gathered = self._gathered, Change(log=self.log)
-        change.entry = entry
-        change.statements = list(statements)
-        change.locks_thread = bool(change.statements)
-        change.urgent = True
+        change, self._gathered = self._gathering(), None
+        asked = Change(log=self.log, entry=entry, statements=list(statements), urgent=True)
+        asked.locks_thread = bool(asked.statements)
+        change.absorb(asked)
         return change
 
-    def queue(self, change: Change) -> None:
-        """Make a change durable soon, with whatever is written next or before that."""
-        change.urgent = False
-        self.log.put(change)
+    def note(self, entry: str) -> None:
+        """What stood on the thread at the run's start is durable with whatever comes next."""
+        self._gathering().entry = entry
+        self._hand_over_at_rest()
 
     async def write(self, change: Change) -> None:
         """Returns when the change is durable. Raises LeaseLost when it is refused."""
-        await until_durable(self.log.put(change))
+        await until_durable(self.log.put_next(change))
 
     async def hand_over(self) -> None:
         """See to it that what has gathered is queued; wait only when the writer is far behind."""
-        events = self._gathered.events
+        events = self._gathered.events if self._gathered is not None else ()
         if not events:
             return
         if events[0][0] // BACKLOG_EVENTS != (events[-1][0] + 1) // BACKLOG_EVENTS:
-            await until_durable(self._hand_over())
+            behind, self._backlog = self._backlog, self._hand_over()
+            if behind is not None:
+                await until_durable(behind)
         elif len(events) >= self._at_once:
             self._at_once = min(2 * self._at_once, AT_ONCE_EVENTS)
+            self._gathering().urgent = True
             self._hand_over()
-        elif not self._handing_over:
+        else:
+            self._hand_over_at_rest()
+
+    def _hand_over_at_rest(self) -> None:
+        if not self._handing_over:
             self._handing_over = True
             asyncio.get_running_loop().call_soon(self._rested)
 
     def _rested(self) -> None:
         self._handing_over = False
         self._at_once = FIRST_EVENTS
-        self._put_gathered()
-
-    def _put_gathered(self) -> None:
-        if self._gathered.events and self._loop_thread == threading.get_ident():
+        if self._gathered is not None:
             self._hand_over()
 
+    def _gather(self, change: Change) -> Future[None]:
+        if self._loop_thread not in (None, threading.get_ident()):
+            return self.log.put_next(change)
+        gathered = self._gathering()
+        gathered.absorb(change)
+        if change.urgent:
+            return self._hand_over()
+        self._hand_over_at_rest()
+        return gathered.durable
+
+    def _gathering(self) -> Change:
+        if self._gathered is None:
+            self._loop_thread = threading.get_ident()
+            self._gathered = Change(log=self.log)
+        return self._gathered
+
     def _hand_over(self) -> Future[None]:
-        change, self._gathered = self._gathered, Change(log=self.log)
+        change, self._gathered = self._gathering(), None
         return self.log.put_next(change)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import psycopg
+from psycopg.pq.abc import PGconn
 
 from langgraph_durable.postgres import Database
 
@@ -74,11 +75,36 @@ class Notifier:
         async with await self._database.connect_async() as conn:
             await conn.execute("LISTEN langgraph_durable")
             self._connected()
-            async for note in conn.notifies():
-                self._heard_at = time.monotonic()
-                kind, _, rest = note.payload.partition(" ")
-                if kind != "events" or note.pid != self._own():
-                    self._dispatch(kind, rest)
+            await self._hear(conn.pgconn)
+
+    async def _hear(self, pgconn: PGconn) -> None:
+        """Until the connection is lost, which is raised.
+
+        Every commit here and elsewhere is heard of, so nothing is awaited for each.
+        """
+        loop, socket = asyncio.get_running_loop(), pgconn.socket
+        lost: asyncio.Future[None] = loop.create_future()
+
+        def readable() -> None:
+            try:
+                self._take_in(pgconn)
+            except Exception as error:
+                loop.remove_reader(socket)
+                lost.set_exception(error)
+
+        loop.add_reader(socket, readable)
+        try:
+            await lost
+        finally:
+            loop.remove_reader(socket)
+
+    def _take_in(self, pgconn: PGconn) -> None:
+        pgconn.consume_input()
+        self._heard_at = time.monotonic()
+        while (note := pgconn.notifies()) is not None:
+            kind, _, rest = note.extra.decode().partition(" ")
+            if kind != "events" or note.be_pid != self._own():
+                self._dispatch(kind, rest)
 
     def _dispatch(self, kind: str, rest: str) -> None:
         if kind == "events":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langgraph_durable.model import Cursor, Event
 
-RUN_BYTES = 256 * 1024
+RUN_BYTES = 1024 * 1024
 ALL_BYTES = 8 * 1024 * 1024
 """What is kept in all: whoever reads slower than that reads from the database."""
 

@@ -80,7 +80,8 @@ class Writer:
         with self._ready:
             if not self._ended:
                 self._queue.append(change)
-                self._ready.notify()
+                if change.urgent or len(self._queue) == 1:
+                    self._ready.notify()
                 return
         Group(change).fail(StoreUnavailable())
 

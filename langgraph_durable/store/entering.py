@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -47,7 +47,6 @@ class Hand:
     deadline_seconds: float | None
 
 
-NO_HAND = dict.fromkeys(Hand.__slots__)
 _OBJECTS = ("metadata", "own_metadata", "thread_metadata", "config")
 _IDENTITY = ("version", "created_at", "updated_at")
 """What no two states of an assistant have in common."""
@@ -112,7 +111,7 @@ async def enter(
     """
     parameters = {
         **run,
-        **(asdict(hand) if hand else NO_HAND),
+        **{name: getattr(hand, name, None) for name in Hand.__slots__},
         **{name: jsonb(run[name]) for name in _OBJECTS},
         **{f"known_{name}": getattr(remembered, name, None) for name in _IDENTITY},
         "created": _created(run["run_id"]),

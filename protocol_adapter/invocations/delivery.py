@@ -44,12 +44,12 @@ async def page(engine: DurableEngine, run: Run, after: Cursor) -> dict[str, Any]
     return {"events": [_entry(event, shown) for event in listed], "next": following}
 
 
-async def result(engine: DurableEngine, run: Run) -> AsyncGenerator[bytes, None]:
+async def result(engine: DurableEngine, run: Run) -> bytes:
     """The invocation once it has ended, as one JSON text."""
     ended = await engine.wait(run.run_id)
     if not ended.status.terminal:
         raise sse.StreamCut
-    yield encode(invocation(ended)).encode()
+    return encode(invocation(ended)).encode()
 
 
 async def _known(engine: DurableEngine, run: Run, events: list[Event]) -> Run:

@@ -195,15 +195,13 @@ class Runs:
             return Response(result_text(run), headers=headers, media_type="application/json")
         return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
 
-    async def _result(
-        self, run_id: str, cancels: bool, new: Run | None
-    ) -> AsyncGenerator[bytes, None]:
+    async def _result(self, run_id: str, cancels: bool, new: Run | None) -> bytes:
         with self._audience.follower(run_id, cancels=cancels):
             run = await self._engine.wait(run_id, new=new)
         if not run.status.terminal:
             raise StreamCut
-        yield (await self._undone(run) if run.hidden else result_text(run)).encode()
         self._ends.told(run)
+        return (await self._undone(run) if run.hidden else result_text(run)).encode()
 
     async def _undone(self, run: Run) -> str:
         """What a run that was rolled back leaves: the values its thread had before it."""
@@ -212,11 +210,11 @@ class Runs:
         except ThreadNotFound:
             return "{}"
 
-    async def _settled(self, run_id: str) -> AsyncGenerator[bytes, None]:
+    async def _settled(self, run_id: str) -> bytes:
         run = await self._engine.wait(run_id)
         if not run.status.terminal:
             raise StreamCut
-        yield b"{}"
+        return b"{}"
 
 
 def _thread_id(request: Request) -> str | None:

@@ -79,6 +79,7 @@ class Projection:
         self._passed = view.passed
         self._after = after
         self._fold = MessageFold() if view.folds_messages else None
+        self._last_name, self._goes_out = "", False
 
     @property
     def start(self) -> Cursor:
@@ -105,15 +106,20 @@ class Projection:
         return _ending(run_id, status, error, seq)
 
     def _part(self, event: Event) -> bytes:
+        if event.name != self._last_name:  # tokens come in a row
+            self._last_name, self._goes_out = event.name, self._passes(event)
+        if self._goes_out:
+            return frame(event.name, event.data, event_id=self._name(event.seq))
         if not self._view.shows(event.namespace):
             return b""
-        if event.mode in self._passed:
-            return frame(event.name, event.data, event_id=self._name(event.seq))
         if event.mode == "messages" and self._fold is not None:
             *before, last = self._fold.add(event.data)
             heads = b"".join(frame(name, data) for name, data in before)
             return heads + frame(*last, event_id=self._name(event.seq))
         return b""
+
+    def _passes(self, event: Event) -> bool:
+        return event.mode in self._passed and self._view.shows(event.namespace)
 
 
 class ThreadProjection(Projection):

@@ -100,14 +100,30 @@ async def test_a_stream_may_rather_look_cut_off() -> None:
 
 
 async def test_json_answers_its_head_at_once_and_line_feeds_until_it_is_ready() -> None:
-    silence = Silence()
-    answer = json_when_ready(silence.chunks(), interval_seconds=0.01)
+    answer = json_when_ready(text_after(asyncio.Event()), interval_seconds=0.01)
     async with Conversation(answer, "GET", "/") as talk:
         assert talk.headers["content-type"] == "application/json"
         assert [await talk.chunk(), await talk.chunk()] == [b"\n"] * 2
 
 
+async def test_json_ends_its_body_with_its_text() -> None:
+    ready = asyncio.Event()
+    async with Conversation(json_when_ready(text_after(ready)), "GET", "/") as talk:
+        ready.set()
+        assert await talk.rest() == b"{}"
+        assert talk.ended
+
+
+async def text_after(ready: asyncio.Event) -> bytes:
+    await ready.wait()
+    return b"{}"
+
+
+async def text_cut_off() -> bytes:
+    raise StreamCut
+
+
 async def test_json_that_never_got_ready_looks_cut_off() -> None:
-    async with Conversation(json_when_ready(chunks_of(cut=True)), "GET", "/") as talk:
+    async with Conversation(json_when_ready(text_cut_off()), "GET", "/") as talk:
         assert await talk.rest() == b""
         assert not talk.ended
