@@ -38,6 +38,9 @@ from langgraph_durable.store import waits
 from langgraph_durable.store.checkpoints import NULL_TASK
 from langgraph_durable.waits import is_wait
 
+ERROR_SOURCE_NODE = "__error_source_node__"
+"""LangGraph's name of the channel that says whose error a handler takes up."""
+
 RETRY_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0)
 
 Pool = AsyncConnectionPool[AsyncConnection[Row]]
@@ -146,9 +149,11 @@ class FencedSaver(AsyncPostgresSaver):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store a task's writes, and since when it waits; they are durable soon.
+        """Store a task's writes, and since when it waits.
 
-        LangGraph waits for them nowhere but at the end of the run, which comes behind them.
+        Returns when they are durable, unless they are its result: nothing is done on that before
+        the next checkpoint or the run's end, which become durable with it or behind it. A handler
+        of a task's error begins only when that is on record.
         """
         place = config["configurable"]
         writes = _whole(writes)
@@ -162,6 +167,7 @@ class FencedSaver(AsyncPostgresSaver):
             writes,
         )
         special = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        failed = any(channel in (ERROR, ERROR_SOURCE_NODE) for channel, _ in writes)
         finished = not special and task_id != NULL_TASK
         finished = finished and place["checkpoint_id"] not in self._inputs
         self.in_flight.untouched = False
@@ -176,8 +182,9 @@ class FencedSaver(AsyncPostgresSaver):
                     if is_wait(each.value)
                 ],
                 fruitful=finished,
+                urgent=failed,
             ),
-            waits=False,
+            waits=special or failed,
         )
 
     def _is_last(self, namespace: str, checkpoint: Checkpoint) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -97,6 +98,7 @@ def describe_agent() -> dict[str, Any]:
     }
 
 
+@cache
 def _release(package: str) -> str | None:
     try:
         return version(package)

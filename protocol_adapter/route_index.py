@@ -27,9 +27,13 @@ class RouteIndex(Router):
         }
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
-        found = self._of_shape.get(_shape(path), self._of_any_shape)
+        found = self._of_shape.get(_shape(_below_the_mount(scope)), self._of_any_shape)
         await found(scope, receive, send)
+
+
+def _below_the_mount(scope: Scope) -> str:
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root) :] if path == root or path.startswith(f"{root}/") else path
 
 
 def _of_route(route: BaseRoute) -> _Shape | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from typing import Any, Generic, TypeVar
 
@@ -57,12 +58,14 @@ def json_when_ready(
     *,
     headers: Mapping[str, str] | None = None,
     interval_seconds: float = 5.0,
+    sent: Callable[[], None] | None = None,
 ) -> Response:
     """Status and headers at once, the JSON ``text`` later, line feeds meanwhile.
 
     An answer that stops early leaves a cut connection: half a JSON text must not look whole.
+    ``sent`` is called behind a whole one.
     """
-    return _LateJson(text, "application/json", headers, b"\n", interval_seconds, False)
+    return _LateJson(text, "application/json", headers, b"\n", interval_seconds, False, sent)
 
 
 T = TypeVar("T")
@@ -79,6 +82,7 @@ class _OpenAnswer(Response, Generic[T]):
         heartbeat: bytes,
         interval_seconds: float,
         close_cleanly: bool,
+        sent: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(headers={**KEPT_BY_NOBODY, **(headers or {})}, media_type=media_type)
         del self.headers["content-length"]
@@ -86,10 +90,13 @@ class _OpenAnswer(Response, Generic[T]):
         self._source = source
         self._heartbeat = heartbeat
         self._interval_seconds = interval_seconds
+        self._beats_at = 0.0
+        self._when_sent = sent
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"status": self.status_code, "headers": self.raw_headers}
         await send({"type": "http.response.start", **start})
+        self._beats_at = time.monotonic() + self._interval_seconds
         gone = asyncio.create_task(_hung_up(receive))
         answers = _open_answers()
         answers.add(gone)
@@ -99,6 +106,8 @@ class _OpenAnswer(Response, Generic[T]):
                 last = b""
             if last is not None:
                 await _sent(send, last, more=False)
+                if self._when_sent is not None:
+                    self._when_sent()
         except TimeoutError:
             pass  # nothing more can be sent; whoever still lives comes back with its cursor
         finally:
@@ -118,8 +127,9 @@ class _OpenAnswer(Response, Generic[T]):
         """What comes next. Raises StreamCut when there is nobody to send it to."""
         reading = asyncio.create_task(coming)
         try:
-            while not await _something_to_send(reading, gone, self._interval_seconds):
+            while not await _has_come(reading, gone, self._beats_at - time.monotonic()):
                 await _sent(send, self._heartbeat)
+                self._beats_at += self._interval_seconds
             return reading.result()
         finally:
             await _cancelled(reading)
@@ -143,14 +153,16 @@ class _LateJson(_OpenAnswer[Coroutine[Any, Any, bytes]]):
         return None
 
 
-async def _something_to_send(
+async def _has_come(
     reading: asyncio.Task[bytes | None], gone: asyncio.Task[None], seconds: float
 ) -> bool:
     """Has it come, or is it, after so many seconds, time for a sign of life?
 
     Raises StreamCut when there is nobody to send to.
     """
-    await asyncio.wait({reading, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait(
+        {reading, gone}, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED
+    )
     if gone.done():
         raise StreamCut
     return reading.done()

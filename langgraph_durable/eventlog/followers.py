@@ -114,7 +114,7 @@ class Followers:
             while True:
                 changed.clear()
                 closed = self._closed
-                batch = self._tails.after(run_id, after, limit=PAGE)
+                batch = self._tails.after(run_id, after, limit=PAGE, size=PAGE_BYTES)
                 if batch is None:
                     async with self._catching_up if behind else nullcontext():
                         batch = await self._read(run_id, after)

@@ -89,8 +89,8 @@ class Journal:
             return self.log.put_next(change)
         gathered = self._gathering()
         gathered.absorb(change)
-        if change.urgent:
-            return self._hand_over()
+        if change.urgent or change.task_writes or change.special_writes:
+            return self._hand_over()  # a node may block the loop before it rests
         self._hand_over_at_rest()
         return gathered.durable
 

@@ -89,14 +89,17 @@ class Notifier:
             try:
                 self._take_in(pgconn)
             except Exception as error:
+                # Now: the number of a closed socket is soon another's.
                 loop.remove_reader(socket)
-                lost.set_exception(error)
+                if not lost.done():
+                    lost.set_exception(error)
 
         loop.add_reader(socket, readable)
         try:
             await lost
-        finally:
+        except asyncio.CancelledError:
             loop.remove_reader(socket)
+            raise
 
     def _take_in(self, pgconn: PGconn) -> None:
         pgconn.consume_input()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, takewhile
 
 from langgraph_durable.model import Cursor, Event
 
@@ -33,13 +34,20 @@ class Tails:
         while self._size > ALL_BYTES:
             self.forget(next(iter(self._tails)))
 
-    def after(self, run_id: str, cursor: Cursor, *, limit: int) -> list[Event] | None:
-        """Up to ``limit`` events behind a cursor; None when the database must be asked."""
+    def after(self, run_id: str, cursor: Cursor, *, limit: int, size: int) -> list[Event] | None:
+        """A page of up to ``limit`` events or ``size`` characters behind a cursor.
+
+        None when the database must be asked.
+        """
         tail = self._tails.get(run_id)
         if tail is None or not tail[0].seq <= cursor + 1 <= tail[-1].seq:
             return None
         first = cursor + 1 - tail[0].seq
-        return tail[first : first + limit]
+        page = tail[first : first + limit]
+        if self._sizes[run_id] <= size:
+            return page
+        sizes = accumulate(len(event.data) for event in page)
+        return page[: 1 + sum(1 for _ in takewhile(lambda sofar: sofar < size, sizes))]
 
     def forget(self, run_id: str) -> None:
         """Nobody here follows it any more, or all have read it."""

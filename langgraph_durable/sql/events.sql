@@ -1,7 +1,7 @@
 -- after --
 -- A page of a run's log behind a cursor: up to ``limit`` events, the last of them the first one
--- that makes the page reach ``size`` bytes.
-SELECT run_id, seq, attempt, name, data, task_id, checkpoint_id,
+-- that makes the page reach ``size`` bytes. In the order of an event's fields.
+SELECT run_id::text, seq, attempt, name, data, task_id, checkpoint_id,
        (extract(epoch FROM created_at) * 1000)::bigint AS at
 FROM (
     SELECT *, sum(octet_length(data)) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING)

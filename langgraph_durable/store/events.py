@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from psycopg import AsyncConnection
+from psycopg.rows import args_row
 
 from langgraph_durable.model import BEGINNING, Cursor, Event
 from langgraph_durable.postgres import Row
@@ -30,8 +31,8 @@ async def after(
     The event with which a page reaches its size belongs to it.
     """
     page = {"run_id": run_id, "after": cursor, "limit": limit, "size": size}
-    rows = await conn.execute(_SQL["after"], page)
-    return [Event(**(row | {"run_id": run_id})) for row in await rows.fetchall()]
+    rows = await conn.cursor(row_factory=args_row(Event)).execute(_SQL["after"], page)
+    return await rows.fetchall()
 
 
 async def at_checkpoint(conn: AsyncConnection[Row], run_id: str, checkpoint_id: str) -> Cursor:

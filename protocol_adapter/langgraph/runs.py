@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -193,14 +194,14 @@ class Runs:
         if run.status.terminal:
             self._ends.told(run)
             return Response(result_text(run), headers=headers, media_type="application/json")
-        return json_when_ready(self._result(run.run_id, cancels, new), headers=headers)
+        text = self._result(run.run_id, cancels, new)
+        return json_when_ready(text, headers=headers, sent=partial(self._ends.told, run))
 
     async def _result(self, run_id: str, cancels: bool, new: Run | None) -> bytes:
         with self._audience.follower(run_id, cancels=cancels):
             run = await self._engine.wait(run_id, new=new)
         if not run.status.terminal:
             raise StreamCut
-        self._ends.told(run)
         return (await self._undone(run) if run.hidden else result_text(run)).encode()
 
     async def _undone(self, run: Run) -> str:

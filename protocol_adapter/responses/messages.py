@@ -109,11 +109,20 @@ def message_in(value: Any) -> Message | None:
         return None
     message = value if "type" in value else {"type": _TYPE_OF.get(str(value.get("role"))), **value}
     known = message["type"] in (*_AI, *_TOOL, *_HUMAN)
-    fits = all(isinstance(message.get(key) or kind(), kind) for key, kind in _KINDS.items())
+    if not (known and _fits(message)):
+        return None
     calls = [*(message.get("tool_calls") or ()), *(message.get("tool_call_chunks") or ())]
-    if not (known and fits and all(map(_is_call, calls))):
+    if not all(map(_is_call, calls)):
         return None
     return None if is_tool(message) and not message.get("tool_call_id") else message
+
+
+def _fits(message: Message) -> bool:
+    for key, kind in _KINDS.items():
+        value = message.get(key)
+        if value and not isinstance(value, kind):
+            return False
+    return True
 
 
 def nameplate(value: Any) -> Message:
@@ -192,6 +201,8 @@ def arguments_of(call: Mapping[str, Any]) -> str:
 
 def cut_short(message: Message) -> str | None:
     """Why the provider stopped before the end, in OpenAI's words; None when it did not say."""
-    told = message.get("response_metadata") or {}
+    told = message.get("response_metadata")
+    if not told:
+        return None
     reasons = (told.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))
     return next((_CUT_SHORT[reason] for reason in reasons if reason in _CUT_SHORT), None)

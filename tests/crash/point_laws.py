@@ -213,14 +213,15 @@ def _messages(life: Life) -> list[str]:
 
 
 def _expected_messages(life: Life) -> list[str]:
+    """Every run that has begun anew is told why, once."""
     said = list(life.program.messages)
-    if said and _begun_anew(life):
-        said.insert(1, RECOVERY)
-    return said
+    return said and [said[0], *[RECOVERY] * _begun_anew(life), *said[1:]]
 
 
-def _begun_anew(life: Life) -> bool:
-    return life.rotates and any(e["name"] == "recovered" for log in life.logs.values() for e in log)
+def _begun_anew(life: Life) -> int:
+    """How many runs have begun anew."""
+    recovered = (any(e["name"] == "recovered" for e in log) for log in life.logs.values())
+    return life.rotates and sum(recovered)
 
 
 def _without(names: Iterable[str], left_out: Iterable[str]) -> list[str]:
