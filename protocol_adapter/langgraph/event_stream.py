@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from langgraph_durable.engine import DurableEngine
 from langgraph_durable.errors import InvalidRequest, ThreadNotFound
-from langgraph_durable.model import BEGINNING, Run, RunStatus
+from langgraph_durable.model import BEGINNING, Cursor, Run, RunStatus
 from protocol_adapter.langgraph.ends import Ends
 from protocol_adapter.langgraph.fields import Unprocessable, digits, number, texts
 from protocol_adapter.langgraph.http import json_body, segment
@@ -33,6 +33,9 @@ from protocol_adapter.sse import StreamCut, event_stream, frame
 
 WATCHER = frozenset({"lifecycle", "input"})
 """What a client's watcher asks for, which it opens before it starts a run, or beside it."""
+
+RECENT = 100
+"""How many runs of a thread are looked at to find where its stream begins."""
 
 START_SECONDS = 0.5
 """How long a watcher of an idle thread waits for the run that its client is about to start."""
@@ -102,8 +105,8 @@ class EventStream:
         """
         told: ProtocolEvents | None = None
         current: Run | None = None
-        ticket = await self._first(thread_id, wanted)
-        log = self._engine.follow_thread(thread_id, ticket=ticket, after=BEGINNING)
+        ticket, after = await self._first(thread_id, wanted)
+        log = self._engine.follow_thread(thread_id, ticket=ticket, after=after)
         async with aclosing(log) as batches:
             async for run, rows in batches:
                 if told is None or current is None or current.run_id != run.run_id:
@@ -116,8 +119,8 @@ class EventStream:
                 if wanted.channels == WATCHER and rows[-1].mode == "end":
                     self._ends.told(run)
 
-    async def _first(self, thread_id: str, wanted: Subscription) -> int | None:
-        """The ticket of the run to begin with; None: the next one.
+    async def _first(self, thread_id: str, wanted: Subscription) -> tuple[int, Cursor]:
+        """The ticket of the run to begin with, and behind which of its events.
 
         Without ``since`` that is the first unfinished run, else the latest: a client that
         subscribes behind ``run.start`` must see a run that is over already. The Python client's
@@ -126,23 +129,25 @@ class EventStream:
         its client has started. A run whose events are not kept cannot be told whole, and is not.
         """
         if wanted.since is not None:
-            return ticket_of(wanted.since)
-        runs = await self._recent(thread_id)
+            return ticket_of(wanted.since), BEGINNING
+        runs = eligible = await self._recent(thread_id)
         if not runs:
-            return None
+            return -1, BEGINNING
         if wanted.channels == WATCHER and _over(runs):
             await asyncio.sleep(START_SECONDS)
-            known = runs[0].ticket
-            newer = [run for run in await self._recent(thread_id) if run.ticket > known]
-            if not newer and not await self._news(runs[0]):
-                return None
-            runs = newer or runs
-        first = _first_unfinished(runs)
+            known, runs = runs[0], await self._recent(thread_id)
+            newer = [run for run in runs if run.ticket > known.ticket]
+            if not newer and not await self._news(known):
+                return _behind_the_last_begun(runs)
+            eligible = newer or runs
+        first = _first_unfinished(eligible)
         whole = wanted.channels == WATCHER or first.events_deleted_at is None
-        return first.ticket if whole else None
+        if whole and first.started_at:
+            return first.ticket, BEGINNING
+        return _behind_the_last_begun(runs)
 
     async def _recent(self, thread_id: str) -> list[Run]:
-        return await self._engine.runs(thread_id, limit=100)
+        return await self._engine.runs(thread_id, limit=RECENT)
 
     async def _news(self, run: Run) -> bool:
         """May a watcher wait for the end of a run that is over?
@@ -195,6 +200,15 @@ def _first_unfinished(runs: list[Run]) -> Run:
     over = next((run.ticket for run in runs if run.status.terminal), -1)
     unfinished = [r for r in runs if not r.status.terminal and (r.started_at or r.ticket > over)]
     return min(unfinished, key=lambda run: (not run.started_at, run.ticket), default=runs[0])
+
+
+def _behind_the_last_begun(runs: list[Run]) -> tuple[int, Cursor]:
+    """Whichever begins next is told whole, also when it has begun meanwhile."""
+    begun = [run for run in runs if run.started_at]
+    if not begun:
+        return (runs[-1].ticket if len(runs) == RECENT else -1), BEGINNING
+    last = max(begun, key=lambda run: (run.started_at or run.created_at, run.ticket))
+    return last.ticket, Cursor(last.next_seq - 1)
 
 
 def _over(runs: list[Run]) -> bool:
