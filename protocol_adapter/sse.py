@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from typing import Any, Generic, TypeVar
@@ -71,7 +72,7 @@ def json_when_ready(
 T = TypeVar("T")
 
 
-class _OpenAnswer(Response, Generic[T]):
+class _OpenAnswer(Response, ABC, Generic[T]):
     """Sends what comes, a sign of life meanwhile, and stops when nobody reads."""
 
     def __init__(
@@ -114,12 +115,12 @@ class _OpenAnswer(Response, Generic[T]):
             answers.discard(gone)
             gone.cancel()
 
+    @abstractmethod
     async def _send_all(self, send: Send, gone: asyncio.Task[None]) -> bytes | None:
         """All but the last of it, which is returned; None when it has to stop before.
 
         Raises TimeoutError when the client does not read.
         """
-        raise NotImplementedError
 
     async def _awaited(
         self, coming: Coroutine[Any, Any, bytes | None], send: Send, gone: asyncio.Task[None]
