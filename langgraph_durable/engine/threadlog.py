@@ -25,15 +25,14 @@ class ThreadLog(Runs):
         """
         async with reading(self._machinery.pool) as conn:
             public = (await threads.get(conn, thread_id)).thread_id
-            begun = await runs.begun_after(conn, public, -1)
-            current = await runs.by_ticket(conn, public, ticket) if ticket is not None else None
+            latest = await runs.last_begun(conn, public)
+            current = await runs.by_ticket(conn, public, ticket) if ticket is not None else latest
         if ticket is None:
-            current = begun[-1] if begun else None
-            after = Cursor(current.next_seq - 1) if current else BEGINNING
+            after = _end_of(latest)[1]
         last = -1 if current is None else current.ticket
         waiting = [current] if current is not None and current.started_at else []
         if current is not None and not waiting:
-            last = begun[-1].ticket if begun else -1
+            last = _end_of(latest)[0]
         while not self.draining:
             for run in waiting:
                 async with aclosing(self.batches(run.run_id, after)) as batches:
@@ -41,6 +40,15 @@ class ThreadLog(Runs):
                         yield run, batch
                 last, after = run.ticket, BEGINNING
             waiting = await self._begun(public, last)
+
+    async def place_now(self, thread_id: str) -> tuple[int, Cursor]:
+        """The ticket of the run that began last, and its last event so far: what comes is behind.
+
+        Raises ThreadNotFound.
+        """
+        async with reading(self._machinery.pool) as conn:
+            public = (await threads.get(conn, thread_id)).thread_id
+            return _end_of(await runs.last_begun(conn, public))
 
     async def check_kept(self, thread_id: str, ticket: int, after: Cursor) -> None:
         """Raises EventsNotKept when the thread has lost events behind one of a run; ThreadNotFound.
@@ -78,3 +86,7 @@ class ThreadLog(Runs):
             await self._machinery.followers.next_hint(hints, news)
             await news()
         return found
+
+
+def _end_of(run: Run | None) -> tuple[int, Cursor]:
+    return (-1, BEGINNING) if run is None else (run.ticket, Cursor(run.next_seq - 1))

@@ -65,6 +65,13 @@ WHERE r.thread_id = %(thread_id)s AND r.started_at IS NOT NULL
       %(ticket)s)
 ORDER BY r.started_at, r.ticket
 
+-- last_begun --
+-- The run of a thread that began last.
+SELECT :columns
+FROM runs r JOIN threads t USING (thread_id)
+WHERE r.thread_id = %(thread_id)s AND r.started_at IS NOT NULL
+ORDER BY r.started_at DESC, r.ticket DESC LIMIT 1
+
 -- by_ticket --
 -- The run of one place in a thread's queue.
 SELECT :columns

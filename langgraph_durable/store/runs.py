@@ -101,6 +101,12 @@ async def begun_after(conn: AsyncConnection[Row], thread_id: str, ticket: int) -
     return [as_run(r) for r in await rows.fetchall()]
 
 
+async def last_begun(conn: AsyncConnection[Row], thread_id: str) -> Run | None:
+    """The run of a thread that began last, hidden or not."""
+    row = await (await conn.execute(_SQL["last_begun"], {"thread_id": thread_id})).fetchone()
+    return as_run(row) if row else None
+
+
 async def by_ticket(conn: AsyncConnection[Row], thread_id: str, ticket: int) -> Run | None:
     """The run of one place in a thread's queue."""
     place = {"thread_id": thread_id, "ticket": ticket}

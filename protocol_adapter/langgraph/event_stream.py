@@ -34,9 +34,6 @@ from protocol_adapter.sse import StreamCut, event_stream, frame
 WATCHER = frozenset({"lifecycle", "input"})
 """What a client's watcher asks for, which it opens before it starts a run, or beside it."""
 
-RECENT = 100
-"""How many runs of a thread are looked at to find where its stream begins."""
-
 START_SECONDS = 0.5
 """How long a watcher of an idle thread waits for the run that its client is about to start."""
 
@@ -127,27 +124,26 @@ class EventStream:
         watcher takes any run's end for that of its own, so the last run of an idle thread is told
         to it only when no newer one begins, and when it has failed or may be the very run that
         its client has started. A run whose events are not kept cannot be told whole, and is not.
+        What begins while this is looked for is told.
         """
         if wanted.since is not None:
             return ticket_of(wanted.since), BEGINNING
-        runs = eligible = await self._recent(thread_id)
+        behind = await self._engine.place_now(thread_id)
+        runs = await self._recent(thread_id)
         if not runs:
-            return -1, BEGINNING
+            return behind
         if wanted.channels == WATCHER and _over(runs):
             await asyncio.sleep(START_SECONDS)
-            known, runs = runs[0], await self._recent(thread_id)
-            newer = [run for run in runs if run.ticket > known.ticket]
-            if not newer and not await self._news(known):
-                return _behind_the_last_begun(runs)
-            eligible = newer or runs
-        first = _first_unfinished(eligible)
+            newer = [run for run in await self._recent(thread_id) if run.ticket > runs[0].ticket]
+            if not newer and not await self._news(runs[0]):
+                return behind
+            runs = newer or runs
+        first = _first_unfinished(runs)
         whole = wanted.channels == WATCHER or first.events_deleted_at is None
-        if whole and first.started_at:
-            return first.ticket, BEGINNING
-        return _behind_the_last_begun(runs)
+        return (first.ticket, BEGINNING) if whole and first.started_at else behind
 
     async def _recent(self, thread_id: str) -> list[Run]:
-        return await self._engine.runs(thread_id, limit=RECENT)
+        return await self._engine.runs(thread_id, limit=100)
 
     async def _news(self, run: Run) -> bool:
         """May a watcher wait for the end of a run that is over?
@@ -200,15 +196,6 @@ def _first_unfinished(runs: list[Run]) -> Run:
     over = next((run.ticket for run in runs if run.status.terminal), -1)
     unfinished = [r for r in runs if not r.status.terminal and (r.started_at or r.ticket > over)]
     return min(unfinished, key=lambda run: (not run.started_at, run.ticket), default=runs[0])
-
-
-def _behind_the_last_begun(runs: list[Run]) -> tuple[int, Cursor]:
-    """Whichever begins next is told whole, also when it has begun meanwhile."""
-    begun = [run for run in runs if run.started_at]
-    if not begun:
-        return (runs[-1].ticket if len(runs) == RECENT else -1), BEGINNING
-    last = max(begun, key=lambda run: (run.started_at or run.created_at, run.ticket))
-    return last.ticket, Cursor(last.next_seq - 1)
 
 
 def _over(runs: list[Run]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from protocol_adapter.route_index import RouteIndex
+from tests.property.laws import law
 
 PATHS = [
     "/threads",
@@ -61,6 +62,7 @@ NAMES = st.sampled_from(
 )
 
 
+@settings(law)
 @given(
     names=st.lists(NAMES, max_size=6),
     method=st.sampled_from([*METHODS, "DELETE", "HEAD"]),

@@ -10,7 +10,7 @@ import pytest
 from langgraph_durable.serde import encode
 from protocol_adapter.app import create_app
 from tests.conftest import MakeEngine
-from tests.graphs import chain, says, submit
+from tests.graphs import Gate, State, chain, says, submit
 from tests.protocol_adapter.asgi import Conversation
 
 GRAPH = chain(one=says("one"))
@@ -44,3 +44,32 @@ async def test_a_run_that_begins_while_a_stream_looks_where_to_begin_is_told_who
             while b'"completed"' not in told:
                 told += await talk.chunk() or b""
     assert told.count(b'"running"') == 1
+
+
+async def test_a_run_that_was_rolled_back_is_not_told_to_who_comes_later(
+    make_engine: MakeEngine,
+) -> None:
+    engine = await make_engine(GRAPH, works=False)
+    thread = (await engine.create_thread()).thread_id
+    undone = await submit(engine, thread_id=thread, input={"said": ["undone"]})
+    gate = Gate()
+
+    async def one(state: State) -> State:
+        await gate.wait()
+        return {"said": ["one"]}
+
+    worker = await make_engine(chain(one=one))
+    await gate.reached.wait()
+    await worker.cancel(undone.run_id, action="rollback")
+    await worker.wait(undone.run_id)
+
+    path = f"/threads/{thread}/stream/events"
+    told = b""
+    async with Conversation(create_app(engine), "POST", path, ASKED) as talk:
+        gate.open()
+        await submit(worker, thread_id=thread, input={"said": ["hello"]})
+        async with asyncio.timeout(20):
+            while b'"completed"' not in told:
+                told += await talk.chunk() or b""
+    assert told.count(b'"running"') == 1
+    assert undone.run_id.encode() not in told
